@@ -1,0 +1,1 @@
+"""The audits: which runs they plan and how their logs are verified."""

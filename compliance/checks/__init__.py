@@ -1,0 +1,1 @@
+"""The checks: pure functions with an id."""

@@ -1,0 +1,33 @@
+"""ComplianceError and its kinds.
+
+ComplianceError
+├── RuleError        a round or a benchmark that this installation has no rules for, or a rule file that is wrong
+├── UnreadableFile   a file that cannot be read as what it should be; carries path and line
+└── RenderError      a tree that cannot be written completely, and therefore is not written at all
+"""
+
+from pathlib import Path
+
+
+class ComplianceError(Exception):
+    """Root of this package's errors. The message ends in the next step to take."""
+
+
+class RuleError(ComplianceError):
+    """No rule data for what was asked, or rule data that contradicts itself."""
+
+
+class RenderError(ComplianceError):
+    """A submission tree that cannot be rendered; `problems` holds every reason, one per line."""
+
+    def __init__(self, problems: tuple[str, ...]) -> None:
+        self.problems = problems
+        super().__init__("\n".join(problems))
+
+
+class UnreadableFile(ComplianceError):
+    """A file that is missing, empty, undecodable or of the wrong form."""
+
+    def __init__(self, path: Path, reason: str, line: int | None = None) -> None:
+        self.path, self.reason, self.line = path, reason, line
+        super().__init__(f"{path}{f':{line}' if line else ''}: {reason}")

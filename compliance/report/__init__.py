@@ -1,0 +1,1 @@
+"""A judged tree as text and JSON."""

@@ -1,0 +1,163 @@
+"""The rules of a round as typed, frozen records. `compliance.rulebook` is the only place that makes them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from compliance.vocabulary import AuditId, Scenario, Suite
+
+
+@dataclass(frozen=True, slots=True)
+class Seeds:
+    """The three seeds of a round. They exceed 2^63: integers, never floats (rules.md 1.2)."""
+
+    qsl: int
+    sample_index: int
+    schedule: int
+
+
+@dataclass(frozen=True, slots=True)
+class AccuracyTarget:
+    """One accuracy metric: reference and factors stay apart, as the rules text has them.
+
+    `metric` is the name of the checker's table (ROUGE1, TOKENS_PER_SAMPLE, exact_match, ...). A maximum exists only
+    where `max_factor` does; `max_reference` differs from `reference` for a few historical rows.
+    """
+
+    metric: str
+    reference: float
+    min_factor: float | None
+    max_factor: float | None = None
+    max_reference: float | None = None
+
+    @property
+    def minimum(self) -> float | None:
+        """The least value that passes, None where the metric has only an upper limit."""
+        return None if self.min_factor is None else self.reference * self.min_factor
+
+    @property
+    def maximum(self) -> float | None:
+        """The greatest value that passes, None where there is no upper limit."""
+        if self.max_factor is None:
+            return None
+        return (self.reference if self.max_reference is None else self.max_reference) * self.max_factor
+
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """How answers are generated: token counts per answer and the sampling the rules fix."""
+
+    min_new_tokens: int
+    max_new_tokens: int
+    temperature: float
+    top_p: float
+    top_k: int
+    eos_token_ids: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioRules:
+    """One benchmark in one scenario. Latency limits are 99th percentiles, met when strictly below."""
+
+    scenario: Scenario
+    loadgen_model: str
+    metric_key: str
+    unit: str
+    min_duration_ms: int
+    min_query_count: int
+    min_samples_per_query: int | None
+    max_ttft_p99_ms: float | None
+    max_tpot_p99_ms: float | None
+    max_latency_p99_ms: float | None
+    metric_divisor: float = 1.0
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteRules:
+    """Which scenarios a suite demands: all of `required`, at least one of each `one_of` group, `optional` as wished."""
+
+    required: tuple[Scenario, ...]
+    one_of: tuple[tuple[Scenario, ...], ...]
+    optional: tuple[Scenario, ...]
+
+    @property
+    def known(self) -> tuple[Scenario, ...]:
+        """Every scenario that may stand in a closed tree of this suite."""
+        return tuple(dict.fromkeys((*self.required, *(s for group in self.one_of for s in group), *self.optional)))
+
+
+@dataclass(frozen=True, slots=True)
+class BenchmarkRules:
+    """Everything about one benchmark in one round."""
+
+    name: str
+    title: str
+    dataset: str
+    dataset_size: int
+    performance_sample_count: int
+    accuracy_sample_count: int
+    token_latencies: bool
+    equal_issue: bool
+    aliases: tuple[str, ...]
+    suites: Mapping[Suite, SuiteRules]
+    scenarios: Mapping[Scenario, ScenarioRules]
+    accuracy: tuple[AccuracyTarget, ...]
+    audits: tuple[AuditId, ...]
+    generation: Generation
+    sources: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Path templates of a submission tree, relative to its root; the finder and the renderer read the same ones.
+
+    Placeholders: {division} {submitter} {system} {benchmark} {scenario} {audit}.
+    """
+
+    system: str
+    source_dir: str
+    documentation_dir: str
+    model_mapping: str
+    submitter: str
+    benchmark_dir: str
+    scenario_dir: str
+    measurements: str
+    user_conf: str
+    readme: str
+    performance_dir: str
+    accuracy_dir: str
+    audit_dir: str
+    required_performance_files: tuple[str, ...]
+    required_accuracy_files: tuple[str, ...]
+    optional_run_files: tuple[str, ...]
+    audit_files: Mapping[AuditId, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class SystemFields:
+    """Fields of a system description (rules.md 3.1): present, and of those which must say something."""
+
+    required: tuple[str, ...]
+    meaningful: tuple[str, ...]
+    network: tuple[str, ...]
+    known: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One round's rules: constants, layout and every benchmark this installation knows for it."""
+
+    name: str
+    title: str
+    official: bool
+    seeds: Seeds
+    min_duration_ms: int
+    loadgen_versions: tuple[str, ...]
+    accuracy_log_limit_bytes: int
+    large_file_limit_bytes: int
+    availability: tuple[str, ...]
+    system_fields: SystemFields
+    measurements_fields: tuple[str, ...]
+    layout: Layout
+    benchmarks: Mapping[str, BenchmarkRules]
+    sources: Mapping[str, str]

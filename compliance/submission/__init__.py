@@ -1,0 +1,1 @@
+"""Placing and rendering a submission tree."""

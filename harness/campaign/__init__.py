@@ -1,0 +1,1 @@
+"""The campaign file: read, checked, planned and carried out."""

@@ -1,0 +1,1 @@
+"""One LoadGen test in a process of its own."""

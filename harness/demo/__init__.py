@@ -1,0 +1,1 @@
+"""The embedded default: a small model, shipped datasets and the campaigns over them."""

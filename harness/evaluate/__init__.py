@@ -1,0 +1,1 @@
+"""From accuracy log to scores to accuracy.txt."""

@@ -1,0 +1,1 @@
+"""The HTML page, its plots and the text beside it."""

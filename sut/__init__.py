@@ -1,0 +1,1 @@
+"""SUT: answers samples with tokens. Knows engines; knows neither LoadGen nor the rules."""

@@ -1,0 +1,1 @@
+"""Which worker gets the next sample: pure functions on counters."""

@@ -1,0 +1,1 @@
+"""vLLM behind the SUT protocol: the engine shared, the platforms apart."""
