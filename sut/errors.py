@@ -5,7 +5,8 @@ SutError
 ├── BadSettings     settings the engine does not know or cannot use; carries every problem
 ├── StartFailed     the engine could not start: what was probed and what to do
 ├── EngineLost      the engine died while samples were in flight
-└── WireError       a frame that is not of this protocol
+├── WireError       a frame that is not of this protocol
+└── BadDataset      a dataset folder that is missing, damaged or of another form
 """
 
 
@@ -35,3 +36,7 @@ class EngineLost(SutError):
 
 class WireError(SutError):
     """A frame of another protocol version or a wrong shape."""
+
+
+class BadDataset(SutError):
+    """A dataset folder that is missing, damaged or not of this form."""
