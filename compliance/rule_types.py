@@ -44,7 +44,11 @@ class AccuracyTarget:
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """How answers are generated: token counts per answer and the sampling the rules fix."""
+    """How answers are generated: token counts per answer and the sampling the rules fix.
+
+    `top_k` is -1 where the rules switch it off. `performance_max_new_tokens` stands where performance runs have a limit
+    of their own; None means that `max_new_tokens` holds for both.
+    """
 
     min_new_tokens: int
     max_new_tokens: int
@@ -52,11 +56,18 @@ class Generation:
     top_p: float
     top_k: int
     eos_token_ids: tuple[int, ...]
+    performance_max_new_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ScenarioRules:
-    """One benchmark in one scenario. Latency limits are 99th percentiles, met when strictly below."""
+    """One benchmark in one scenario. Latency limits are 99th percentiles, met when strictly below.
+
+    `min_query_count` is what LoadGen is asked for (Offline: samples of its one query, since LoadGen always reports
+    `effective_min_query_count` 1 there). `checker_min_query_count` is the official checker's least
+    `effective_min_query_count`, None where its table has no row; it is compared in Offline only, as the other scenarios
+    use early stopping.
+    """
 
     scenario: Scenario
     loadgen_model: str
@@ -70,6 +81,7 @@ class ScenarioRules:
     max_latency_p99_ms: float | None
     metric_divisor: float = 1.0
     source: str = ""
+    checker_min_query_count: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
