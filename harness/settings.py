@@ -1,0 +1,293 @@
+"""What is asked of LoadGen for one test, from the rules and the campaign's choices; and what that test will do.
+
+Pure functions. The formulas are LoadGen's (rules.md 1.10 and 3.3, harness.md 7), and tests/harness/test_settings.py
+compares every key named here with the log of a real LoadGen.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Protocol
+
+from compliance.rule_types import BenchmarkRules, Round, ScenarioRules
+from compliance.vocabulary import Division, Mode, Scenario
+from harness.core.spec import LoadgenSettings
+from harness.errors import PlanError
+
+OFFLINE_SLACK = 1.1  # LoadGen issues 10 % more Offline samples than the expected rate needs (test_settings_internal.cc)
+EARLY_STOPPING_CONFIDENCE = 0.99
+DEFAULT_QUERY_COUNT = 1024  # for the latency scenarios: early stopping needs 459 at p99, and misses need more (F13)
+
+
+class AuditSettings(Protocol):
+    """An audit's plan, as far as LoadGen sees it: the text of its audit.config."""
+
+    @property
+    def audit_conf(self) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioChoices:
+    """What the submitter chooses for one scenario; None leaves it to the rules.
+
+    `target_qps` is samples per second in Offline. `duration_scale` multiplies the round's minimum duration and Offline
+    sample count, for test rounds in the open division. `dataset_size` is the size of the dataset at hand.
+    """
+
+    target_qps: float | None = None
+    target_latency_ms: float | None = None
+    min_duration_ms: int | None = None
+    min_query_count: int | None = None
+    performance_sample_count: int | None = None
+    equal_issue: bool | None = None
+    duration_scale: float = 1.0
+    division: Division = Division.CLOSED
+    dataset_size: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """What a test will do if the system reaches its target. `bound` says what ends it; `notes` what will go wrong.
+
+    `duration_s` is an estimate: from the target rate, without warm-up and drain.
+    """
+
+    samples: int
+    duration_s: float
+    bound: str
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Resolved:
+    """Choices and rules put together: every value that LoadGen gets."""
+
+    target_qps: float | None
+    target_latency_ms: float | None
+    min_duration_ms: int
+    min_query_count: int
+    performance_sample_count: int
+    total_sample_count: int
+    equal_issue: bool
+
+
+def early_stopping_minimum(percentile: float = 0.99) -> int:
+    """Fewest queries with which LoadGen's early stopping can pass at `percentile` (0..1): 459 at p99 (F13)."""
+    return math.ceil(math.log(1 - EARLY_STOPPING_CONFIDENCE) / math.log(percentile))
+
+
+def loadgen_settings(
+    rules: BenchmarkRules,
+    scenario: Scenario,
+    mode: Mode,
+    audit: AuditSettings | None,
+    choices: ScenarioChoices,
+    round_: Round,
+) -> LoadgenSettings:
+    """Settings of one test of `rules` in `scenario`.
+
+    Raises PlanError with every problem: a scenario the benchmark does not have, a missing target, and in the closed
+    division every value that the rules fix.
+    """
+    scenario_rules = rules.scenarios.get(scenario)
+    if scenario_rules is None:
+        known = ", ".join(rules.scenarios)
+        raise PlanError(f"{rules.name} has no scenario {scenario} in round {round_.name}; choose from {known}")
+    problems = [*_target_problems(scenario, choices), *_choice_problems(rules, scenario_rules, choices)]
+    if problems:
+        raise PlanError("\n".join(problems))
+    resolved = _resolve(rules, scenario_rules, mode, choices)
+    return LoadgenSettings(
+        model=scenario_rules.loadgen_model,
+        scenario=scenario.loadgen_name,
+        mode=mode.value,
+        user_conf=_user_conf(scenario_rules.loadgen_model, scenario.loadgen_name, resolved),
+        audit_conf=None if audit is None else audit.audit_conf,
+        total_sample_count=resolved.total_sample_count,
+        performance_sample_count=resolved.performance_sample_count,
+        # LoadGen's embedded seeds are those of the round it was built for; a round's own seeds always win.
+        attributes={
+            "qsl_rng_seed": round_.seeds.qsl,
+            "sample_index_rng_seed": round_.seeds.sample_index,
+            "schedule_rng_seed": round_.seeds.schedule,
+        },
+        expected_effective=_expected(rules, scenario, mode, audit, resolved, round_),
+    )
+
+
+def _target_problems(scenario: Scenario, choices: ScenarioChoices) -> list[str]:
+    problems = []
+    if scenario in (Scenario.OFFLINE, Scenario.SERVER, Scenario.INTERACTIVE):
+        if choices.target_qps is None:
+            problems.append(f"{scenario}: target_qps is missing; give the samples per second you expect to reach")
+        if choices.target_latency_ms is not None:
+            problems.append(f"{scenario}: target_latency_ms is for SingleStream and MultiStream; remove it")
+    else:
+        if choices.target_latency_ms is None:
+            problems.append(f"{scenario}: target_latency_ms is missing; give the latency you expect for one query")
+        if choices.target_qps is not None:
+            problems.append(f"{scenario}: target_qps is for Offline, Server and Interactive; remove it")
+    return problems
+
+
+def _choice_problems(rules: BenchmarkRules, scenario_rules: ScenarioRules, choices: ScenarioChoices) -> list[str]:
+    """Values below what the rules ask. Only a stated scale (open division or demo round) lowers the floor."""
+    scenario, closed = scenario_rules.scenario, choices.division is not Division.OPEN
+    problems = []
+    if closed and choices.duration_scale != 1.0:
+        problems.append(f"scale is for test rounds: the {choices.division} division has none; remove it or run in open")
+    floor_ms = scaled_duration_ms(scenario_rules, choices.duration_scale)
+    if choices.min_duration_ms is not None and choices.min_duration_ms < floor_ms:
+        way = "remove it" if closed else "remove it, or state `scale` to make a test round"
+        problems.append(
+            f"{scenario}: min_duration_s = {choices.min_duration_ms / 1000:g} is below the {floor_ms / 1000:g} s "
+            f"that the rules ask; {way}"
+        )
+    if not closed:
+        return problems
+    asked = {
+        "min_query_count": (choices.min_query_count, scenario_rules.min_samples_per_query or 1),
+        "performance_sample_count": (choices.performance_sample_count, rules.performance_sample_count),
+    }
+    problems += [
+        f"{scenario}: {name} = {value} is below the {minimum} that the closed division asks; remove it"
+        for name, (value, minimum) in asked.items()
+        if value is not None and value < minimum
+    ]
+    if choices.equal_issue is not None and choices.equal_issue != rules.equal_issue:
+        problems.append(f"equal_issue is fixed to {rules.equal_issue} in the closed division; remove it")
+    if choices.dataset_size not in (None, rules.dataset_size):
+        problems.append(
+            f"the dataset holds {choices.dataset_size} samples and {rules.name} has {rules.dataset_size}; "
+            "convert the complete official dataset"
+        )
+    return problems
+
+
+def scaled_duration_ms(scenario_rules: ScenarioRules, scale: float) -> int:
+    """The minimum duration of a scenario in ms, under a test round's scale."""
+    return round(scenario_rules.min_duration_ms * scale)
+
+
+def _resolve(rules: BenchmarkRules, scenario_rules: ScenarioRules, mode: Mode, choices: ScenarioChoices) -> _Resolved:
+    size = choices.dataset_size or rules.dataset_size
+    total = size if mode is Mode.PERFORMANCE else min(size, rules.accuracy_sample_count)
+    count = choices.min_query_count
+    if count is None and scenario_rules.scenario is Scenario.OFFLINE:
+        floor = min(scenario_rules.min_samples_per_query or 1, size)
+        count = max(1, round(floor * choices.duration_scale))
+    elif count is None:
+        count = max(DEFAULT_QUERY_COUNT, 1)
+    return _Resolved(
+        target_qps=choices.target_qps,
+        target_latency_ms=choices.target_latency_ms,
+        min_duration_ms=choices.min_duration_ms or scaled_duration_ms(scenario_rules, choices.duration_scale),
+        min_query_count=count,
+        performance_sample_count=min(choices.performance_sample_count or rules.performance_sample_count, total),
+        total_sample_count=total,
+        equal_issue=rules.equal_issue if choices.equal_issue is None else choices.equal_issue,
+    )
+
+
+def _number(value: float) -> str:
+    """A number as LoadGen's conf reader takes it: no exponent, which it would cut off (harness.md 7)."""
+    return format(Decimal(repr(value)).normalize(), "f")
+
+
+def _user_conf(model: str, scenario: str, resolved: _Resolved) -> str:
+    """The text of user.conf: every value that counts stands in it, so that nothing hangs on LoadGen's defaults."""
+    values: dict[str, str] = {}
+    if resolved.target_qps is not None:
+        values["target_qps"] = _number(resolved.target_qps)
+    if resolved.target_latency_ms is not None:
+        values["target_latency"] = _number(resolved.target_latency_ms)
+    values["min_duration"] = str(resolved.min_duration_ms)
+    values["min_query_count"] = str(resolved.min_query_count)
+    values["performance_sample_count_override"] = str(resolved.performance_sample_count)
+    values["sample_concatenate_permutation"] = str(int(resolved.equal_issue))
+    return "".join(f"{model}.{scenario}.{key} = {value}\n" for key, value in values.items())
+
+
+def audit_values(audit_conf: str) -> Mapping[str, int]:
+    """The `*.*.key = value` lines of an audit.config as integers; other lines carry the verifier's thresholds."""
+    values: dict[str, int] = {}
+    for line in audit_conf.splitlines():
+        words = line.split("#")[0].split()
+        if len(words) == 3 and words[1] == "=" and words[2].isdigit():  # noqa: PLR2004 - key, "=", value
+            values[words[0].rpartition(".")[2]] = int(words[2])
+    return values
+
+
+def _expected(
+    rules: BenchmarkRules,
+    scenario: Scenario,
+    mode: Mode,
+    audit: AuditSettings | None,
+    resolved: _Resolved,
+    round_: Round,
+) -> dict[str, int | float | bool | str]:
+    """The detail-log keys and the values they must show, after the audit file had the last word."""
+    over = {} if audit is None else audit_values(audit.audit_conf)
+    duration_ms = over.get("min_duration", resolved.min_duration_ms)
+    count = over.get("min_query_count", resolved.min_query_count)
+    equal_issue = bool(over.get("sample_concatenate_permutation", resolved.equal_issue))
+    unique = bool(over.get("performance_issue_unique", 0)) or bool(over.get("performance_issue_same", 0))
+    qps = resolved.target_qps or 1000.0 / (resolved.target_latency_ms or 1000.0)
+    per_query = 1
+    if scenario is Scenario.OFFLINE:
+        per_query = max(count, int(OFFLINE_SLACK * (duration_ms / 1000.0) * qps))
+        per_query = resolved.performance_sample_count if unique else per_query
+        count = 1
+    expected: dict[str, int | float | bool | str] = {
+        "effective_scenario": scenario.loadgen_name,
+        "effective_test_mode": mode.value,
+        "effective_min_duration_ms": duration_ms,
+        "effective_min_query_count": count,
+        "effective_samples_per_query": per_query,
+        "effective_target_qps": float(f"{qps:.6g}"),  # LoadGen prints six digits
+        "effective_performance_sample_count": resolved.performance_sample_count,
+        "effective_sample_concatenate_permutation": equal_issue,
+        "effective_performance_issue_unique": bool(over.get("performance_issue_unique", 0)),
+        "effective_accuracy_log_sampling_target": over.get("accuracy_log_sampling_target", 0),
+        "effective_qsl_rng_seed": round_.seeds.qsl,
+        "effective_sample_index_rng_seed": round_.seeds.sample_index,
+        "effective_schedule_rng_seed": round_.seeds.schedule,
+        "qsl_reported_total_count": resolved.total_sample_count,
+    }
+    if rules.token_latencies:
+        expected["requested_use_token_latencies"] = True
+    return expected
+
+
+def predict(settings: LoadgenSettings) -> Prediction:
+    """How many samples a test issues, how long it takes at its target rate, and which setting decides."""
+    asked = settings.expected_effective
+    qps = float(asked["effective_target_qps"])
+    if settings.mode == Mode.ACCURACY.value:
+        total = settings.total_sample_count
+        return Prediction(total, total / qps, f"every one of the {total} samples once")
+    loaded = settings.performance_sample_count
+    duration_s = int(asked["effective_min_duration_ms"]) / 1000
+    offline = asked["effective_scenario"] == Scenario.OFFLINE.value
+    by_count = int(asked["effective_samples_per_query" if offline else "effective_min_query_count"])
+    by_time = math.floor(qps * duration_s * (OFFLINE_SLACK if offline else 1.0))
+    samples, bound = by_count, f"min_query_count = {by_count}"
+    if offline and by_time >= by_count:
+        bound = f"1.1 x target_qps x {duration_s:g} s"
+    elif not offline and by_time > by_count:
+        samples, bound = by_time, f"min_duration = {duration_s:g} s"
+    if asked["effective_sample_concatenate_permutation"] and samples % loaded:
+        samples = math.ceil(samples / loaded) * loaded
+        bound += f", padded to {samples // loaded} whole pass{'es' if samples > loaded else ''} of {loaded}"
+    return Prediction(samples, samples / qps, bound, _prediction_notes(settings, samples, offline=offline))
+
+
+def _prediction_notes(settings: LoadgenSettings, samples: int, *, offline: bool) -> tuple[str, ...]:
+    if settings.audit_conf is not None:
+        return ("LoadGen calls an audit run INVALID when it is short; its verdict is the audit's",)
+    percentile = 0.9 if settings.scenario == Scenario.SINGLE_STREAM.value else 0.99
+    least = early_stopping_minimum(percentile)
+    if not offline and samples < least:
+        return (f"cannot be VALID: early stopping needs at least {least} queries; raise min_query_count",)
+    return ()
