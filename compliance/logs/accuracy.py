@@ -1,7 +1,13 @@
 """The accuracy log: responses as hex, one object per line; whole or truncated (rules.md 4.6)."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
+
+from compliance.errors import UnreadableFile
+from compliance.logs.accuracy_scan import AccuracyScan
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,10 +24,79 @@ class AccuracyEntry:
 
 @dataclass(frozen=True, slots=True)
 class AccuracyLog:
-    """What is known of an accuracy log without holding its responses. `entries` is None when truncated or unreadable."""
+    """What is known of an accuracy log without holding its responses. `entries` is None when it cannot be counted.
+
+    `truncated` is true of the form a submission carries (first and last 4096 bytes around `...`) and of any log whose
+    end is no JSON. `problem` says in words why `entries` is None, at `problem_line`.
+    """
 
     path: Path
     bytes: int
     truncated: bool
     entries: int | None
     sha256: str
+    problem: str = ""
+    problem_line: int | None = None
+
+
+class _Entry(msgspec.Struct, gc=False):
+    seq_id: int
+    qsl_idx: int
+    data: str
+    token_data: str | None = None
+    token_count: int | None = None
+
+
+_ENTRY = msgspec.json.Decoder(_Entry)
+
+
+def iter_accuracy(path: Path) -> Iterator[AccuracyEntry]:
+    """The responses of a whole accuracy log in order of completion, one at a time.
+
+    Raises UnreadableFile when the log is truncated, cut, or no accuracy log.
+    """
+    scan = AccuracyScan(path)
+    for line, text in scan.objects():
+        entry = _decode(path, line, text)
+        yield AccuracyEntry(
+            entry.seq_id,
+            entry.qsl_idx,
+            _hex(path, line, entry.data),
+            None if entry.token_data is None else _hex(path, line, entry.token_data),
+            entry.token_count,
+            line,
+        )
+
+
+def read_accuracy(path: Path) -> AccuracyLog:
+    """Size, SHA-256 and number of entries of an accuracy log, in one pass that holds one entry at a time.
+
+    Raises UnreadableFile only when the file cannot be opened or is empty.
+    """
+    scan = AccuracyScan(path)
+    count, problem, line = 0, "", None
+    try:
+        for number, text in scan.objects():
+            _decode(path, number, text)
+            count += 1
+    except UnreadableFile as error:
+        if scan.bytes == 0:
+            raise
+        problem, line = error.reason, error.line
+        scan.drain()
+    entries = None if problem else count
+    return AccuracyLog(path, scan.bytes, scan.truncated, entries, scan.digest.hexdigest(), problem, line)
+
+
+def _decode(path: Path, line: int, text: bytes) -> _Entry:
+    try:
+        return _ENTRY.decode(text)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise UnreadableFile(path, f"no entry of an accuracy log ({error}); copy the log anew", line) from error
+
+
+def _hex(path: Path, line: int, text: str) -> bytes:
+    try:
+        return bytes.fromhex(text)
+    except ValueError as error:
+        raise UnreadableFile(path, f"a response is no hex string ({error}); copy the log anew", line) from error

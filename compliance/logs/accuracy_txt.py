@@ -1,8 +1,11 @@
 """accuracy.txt: the scores as the official checker's patterns read them, and the hash line (rules.md 7.1)."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+from compliance.logs.lines import read_text, split_lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,9 +20,112 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class AccuracyText:
-    """All scores by metric in order of appearance, and the `hash=` line."""
+    """All scores by metric in order of appearance, and the last `hash=` line.
+
+    A line whose number the official pattern reads wrongly (`1e-05` as 1) has two scores: the official one and, after
+    it, the one that is written there.
+    """
 
     path: Path
     scores: Mapping[str, tuple[Score, ...]]
     hash: str | None
     hash_line: int | None
+
+    def official(self, metric: str) -> tuple[Score, ...]:
+        """The scores of a metric that the official checker sees, as it sees them."""
+        return tuple(score for score in self.scores.get(metric, ()) if score.official)
+
+    def written(self, metric: str) -> tuple[Score, ...]:
+        """The scores of a metric as they are written, one per line, whether the official checker reads them or not."""
+        by_line = {score.line: score for score in self.scores.get(metric, ())}
+        return tuple(by_line.values())
+
+
+_NUMBER = r"([\d.]+)"
+
+
+def _keyed(key: str, *, quoted_value: bool) -> re.Pattern[str]:
+    """The official form of a Python dict's item: `'key': 1.0`, the last one of the line."""
+    gap = r"\s+'?" if quoted_value else r"\s"
+    return re.compile(rf".*'{re.escape(key)}':{gap}{_NUMBER}")
+
+
+_DICT_KEYS = {
+    "ROUGE1": ("rouge1", True),
+    "ROUGE2": ("rouge2", True),
+    "ROUGEL": ("rougeL", True),
+    "ROUGELSUM": ("rougeLsum", True),
+    "GEN_LEN": ("gen_len", False),
+    "TOKENS_PER_SAMPLE": ("tokens_per_sample", False),
+    "gsm8k_accuracy": ("gsm8k", False),
+    "mbxp_accuracy": ("mbxp", False),
+    "exact_match": ("exact_match", False),
+    "vbench_score": ("vbench_score", False),
+    "CLIP_SCORE": ("CLIP_SCORE", True),
+    "FID_SCORE": ("FID_SCORE", True),
+    "meanAcc": ("mean-accuracy", True),
+}
+_OFFICIAL: Mapping[str, re.Pattern[str]] = {
+    **{metric: _keyed(key, quoted_value=quoted) for metric, (key, quoted) in _DICT_KEYS.items()},
+    "acc": re.compile(rf'(?:\{{"accuracy|accuracy)[": ]*=?\s*{_NUMBER}'),
+    "E2E_ACCURACY": re.compile(rf"Accuracy:\s*{_NUMBER}"),
+    "AUC": re.compile(rf"AUC={_NUMBER}"),
+    "DLRM_NE": re.compile(rf".*metric/lifetime_ne/rating:\s*{_NUMBER}"),
+    "DLRM_ACC": re.compile(rf".*metric/lifetime_accuracy/rating:\s*{_NUMBER}"),
+    "DLRM_AUC": re.compile(rf".*metric/lifetime_gauc/rating:\s*{_NUMBER}"),
+    "mAP": re.compile(rf".*(?:mAP=|'Total':)\s*{_NUMBER}"),
+    "bleu": re.compile(rf"BLEU:\s*{_NUMBER}"),
+    "F1": re.compile(rf"""\{{["']exact_match["']:\s*[\d.]+,\s*["']f1["']:\s*{_NUMBER}\}}"""),
+    "ACCURACY": re.compile(rf"Word Error Rate:.*, accuracy={_NUMBER}%"),
+    "DICE": re.compile(rf"Accuracy:\s*mean\s*=\s*{_NUMBER}"),
+    "F1_HIERARCHICAL": re.compile(rf'\{{.*"f1":\s*{_NUMBER}.*\}}'),
+}
+# A number as people and libraries print it: signs, exponents, quotes, a NumPy 2 or torch wrapper around it.
+_FLOAT = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]?nan|[-+]?inf"
+_WRITTEN = rf"""["']?\s*(?:(?:np\.|numpy\.)?\w+\(\s*)?["']?(?P<number>{_FLOAT})(?![\w.])"""
+_LENIENT: Mapping[str, re.Pattern[str]] = {
+    metric: re.compile(rf"""(?:^|(?<=[\s{{,"'])){re.escape(key)}["']?\s*[:=]\s*{_WRITTEN}""")
+    for metric, (key, _) in _DICT_KEYS.items()
+}
+_HASH = re.compile(r"hash=(\w+)")
+
+
+def read_accuracy_text(path: Path) -> AccuracyText:
+    """Reads accuracy.txt: what the official patterns find, and what they overlook but a reader does not.
+
+    Raises UnreadableFile when the file is missing or empty.
+    """
+    scores: dict[str, list[Score]] = {}
+    digest, digest_line = None, None
+    for number, line in enumerate(split_lines(read_text(path)), start=1):
+        for score in _scores(line, number):
+            scores.setdefault(score.metric, []).append(score)
+        match = _HASH.fullmatch(line)
+        if match is not None:
+            digest, digest_line = match[1], number
+    return AccuracyText(path, {metric: tuple(found) for metric, found in scores.items()}, digest, digest_line)
+
+
+def _scores(line: str, number: int) -> Iterator[Score]:
+    """The scores of one line: per metric the official reading, and the written one where it differs."""
+    for metric, pattern in _OFFICIAL.items():
+        match = pattern.match(line)
+        official = None if match is None else _float(match[1])
+        if official is not None:
+            yield Score(metric, official, number, official=True)
+        lenient = _LENIENT.get(metric)
+        found = None if lenient is None else _last(lenient, line)
+        if found is not None and found != official:
+            yield Score(metric, found, number, official=False)
+
+
+def _last(pattern: re.Pattern[str], line: str) -> float | None:
+    matches = list(pattern.finditer(line))
+    return _float(matches[-1]["number"]) if matches else None
+
+
+def _float(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None

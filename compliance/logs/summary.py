@@ -1,15 +1,37 @@
 """The summary log: what LoadGen says of a performance run in words (rules.md 4.5)."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from compliance.logs.lines import read_text, split_lines
+
+_FIELD = re.compile(r"\s*([^:]+?)\s*:\s*(\S.*?)\s*")
+_RESULT = "Result is"
+
 
 @dataclass(frozen=True, slots=True)
 class SummaryLog:
-    """`fields` maps each "name : value" line to its value; `valid` is None when there is no "Result is" line."""
+    """`fields` maps each "name : value" line to its value; `valid` is None when there is no "Result is" line.
+
+    A name that stands twice keeps its first value: the headline block comes first.
+    """
 
     path: Path
     valid: bool | None
     fields: Mapping[str, str]
     text: str
+
+
+def read_summary(path: Path) -> SummaryLog:
+    """Reads a summary log. Raises UnreadableFile when it is missing or empty."""
+    text = read_text(path)
+    fields: dict[str, str] = {}
+    for line in split_lines(text):
+        match = _FIELD.fullmatch(line)
+        if match is not None:
+            fields.setdefault(match[1], match[2])
+    result = fields.get(_RESULT)
+    valid = {"VALID": True, "INVALID": False}.get(result) if result is not None else None
+    return SummaryLog(path, valid, fields, text)

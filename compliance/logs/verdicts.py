@@ -1,16 +1,44 @@
 """verify_accuracy.txt, verify_performance.txt and verify_output_len.txt of the audits (rules.md 5.7, 6.2)."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from compliance.logs.lines import read_text, split_lines
+
+_CHECK = re.compile(r"\s*(?P<name>\S.*?)\s+check pass\s*:\s*(?P<verdict>\S+)\s*", re.IGNORECASE)
+_VERDICT = "TEST PASS"
+
 
 @dataclass(frozen=True, slots=True)
 class VerifyText:
-    """`passed` holds each "NAME check pass: True|False|Skipped" line; `test_pass` whether "TEST PASS" stands in it."""
+    """`passed` holds each "NAME check pass: True|False|Skipped" line; `test_pass` whether "TEST PASS" stands in it.
+
+    Keys of `passed` and `lines_by_name` are the names before "check pass" ("First token", "EOS", "Sample length"). A
+    name that stands twice keeps its last verdict: the scripts append. `test_pass_line` is the first line that is
+    "TEST PASS" and nothing else, which is what the official checker asks of TEST01 and TEST08.
+    """
 
     path: Path
     passed: Mapping[str, str]
     lines_by_name: Mapping[str, int]
     test_pass: bool
     text: str
+    test_pass_line: int | None = None
+
+
+def read_verify(path: Path) -> VerifyText:
+    """Reads what an audit's verification script printed. Raises UnreadableFile when it is missing or empty."""
+    text = read_text(path)
+    passed: dict[str, str] = {}
+    lines: dict[str, int] = {}
+    test_pass_line = None
+    for number, line in enumerate(split_lines(text), start=1):
+        match = _CHECK.fullmatch(line)
+        if match is not None:
+            passed[match["name"]] = match["verdict"]
+            lines[match["name"]] = number
+        if test_pass_line is None and line.strip() == _VERDICT:
+            test_pass_line = number
+    return VerifyText(path, passed, lines, _VERDICT in text, text, test_pass_line)
