@@ -1,7 +1,7 @@
 """What a SUT finds missing or wrong on this machine before it is started: devices, drivers, files, settings.
 
-An engine's module may offer ``preflight(config: EngineConfig) -> tuple[PreflightProblem, ...]``: quick, without touching
-a device's memory. `weighbridge doctor` prints every problem, `weighbridge run` refuses on a fatal one.
+An engine's module may offer ``preflight(config: EngineConfig) -> tuple[PreflightProblem, ...]``: quick, and without
+touching a device's memory. `weighbridge doctor` prints every problem, `weighbridge run` refuses on a fatal one.
 """
 
 from dataclasses import dataclass
