@@ -1,10 +1,9 @@
-"""What is asked of LoadGen for one test, from the rules and the campaign's choices; and what that test will do.
+"""What is asked of LoadGen for one test, from the rules and the campaign's choices.
 
 Pure functions. The formulas are LoadGen's (rules.md 1.10 and 3.3, harness.md 7), and tests/harness/test_settings.py
 compares every key named here with the log of a real LoadGen.
 """
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -16,8 +15,9 @@ from harness.core.spec import LoadgenSettings
 from harness.errors import PlanError
 
 OFFLINE_SLACK = 1.1  # LoadGen issues 10 % more Offline samples than the expected rate needs (test_settings_internal.cc)
-EARLY_STOPPING_CONFIDENCE = 0.99
 DEFAULT_QUERY_COUNT = 1024  # for the latency scenarios: early stopping needs 459 at p99, and misses need more (F13)
+ONE_AT_A_TIME = (Scenario.SINGLE_STREAM, Scenario.MULTI_STREAM)
+MAX_SAMPLES = 2**31  # LoadGen keeps every sample of a test in memory: more than this is a slip of the pen (F14)
 
 
 class AuditSettings(Protocol):
@@ -47,19 +47,6 @@ class ScenarioChoices:
 
 
 @dataclass(frozen=True, slots=True)
-class Prediction:
-    """What a test will do if the system reaches its target. `bound` says what ends it; `notes` what will go wrong.
-
-    `duration_s` is an estimate: from the target rate, without warm-up and drain.
-    """
-
-    samples: int
-    duration_s: float
-    bound: str
-    notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class _Resolved:
     """Choices and rules put together: every value that LoadGen gets."""
 
@@ -70,11 +57,6 @@ class _Resolved:
     performance_sample_count: int
     total_sample_count: int
     equal_issue: bool
-
-
-def early_stopping_minimum(percentile: float = 0.99) -> int:
-    """Fewest queries with which LoadGen's early stopping can pass at `percentile` (0..1): 459 at p99 (F13)."""
-    return math.ceil(math.log(1 - EARLY_STOPPING_CONFIDENCE) / math.log(percentile))
 
 
 def loadgen_settings(
@@ -95,9 +77,11 @@ def loadgen_settings(
         known = ", ".join(rules.scenarios)
         raise PlanError(f"{rules.name} has no scenario {scenario} in round {round_.name}; choose from {known}")
     problems = [*_target_problems(scenario, choices), *_choice_problems(rules, scenario_rules, choices)]
+    resolved = _resolve(rules, scenario_rules, mode, choices)
+    if (choices.target_qps or 0) * resolved.min_duration_ms / 1000 > MAX_SAMPLES:
+        problems.append(f"{scenario}: target_qps = {choices.target_qps:g} asks for more samples than fit; lower it")
     if problems:
         raise PlanError("\n".join(problems))
-    resolved = _resolve(rules, scenario_rules, mode, choices)
     return LoadgenSettings(
         model=scenario_rules.loadgen_model,
         scenario=scenario.loadgen_name,
@@ -118,7 +102,7 @@ def loadgen_settings(
 
 def _target_problems(scenario: Scenario, choices: ScenarioChoices) -> list[str]:
     problems = []
-    if scenario in (Scenario.OFFLINE, Scenario.SERVER, Scenario.INTERACTIVE):
+    if scenario not in ONE_AT_A_TIME:
         if choices.target_qps is None:
             problems.append(f"{scenario}: target_qps is missing; give the samples per second you expect to reach")
         if choices.target_latency_ms is not None:
@@ -257,37 +241,7 @@ def _expected(
     }
     if rules.token_latencies:
         expected["requested_use_token_latencies"] = True
+    if equal_issue and scenario in ONE_AT_A_TIME:
+        # LoadGen raises the count to whole passes before it logs it.
+        expected["requested_min_query_count"] = int(expected.pop("effective_min_query_count"))
     return expected
-
-
-def predict(settings: LoadgenSettings) -> Prediction:
-    """How many samples a test issues, how long it takes at its target rate, and which setting decides."""
-    asked = settings.expected_effective
-    qps = float(asked["effective_target_qps"])
-    if settings.mode == Mode.ACCURACY.value:
-        total = settings.total_sample_count
-        return Prediction(total, total / qps, f"every one of the {total} samples once")
-    loaded = settings.performance_sample_count
-    duration_s = int(asked["effective_min_duration_ms"]) / 1000
-    offline = asked["effective_scenario"] == Scenario.OFFLINE.value
-    by_count = int(asked["effective_samples_per_query" if offline else "effective_min_query_count"])
-    by_time = math.floor(qps * duration_s * (OFFLINE_SLACK if offline else 1.0))
-    samples, bound = by_count, f"min_query_count = {by_count}"
-    if offline and by_time >= by_count:
-        bound = f"1.1 x target_qps x {duration_s:g} s"
-    elif not offline and by_time > by_count:
-        samples, bound = by_time, f"min_duration = {duration_s:g} s"
-    if asked["effective_sample_concatenate_permutation"] and samples % loaded:
-        samples = math.ceil(samples / loaded) * loaded
-        bound += f", padded to {samples // loaded} whole pass{'es' if samples > loaded else ''} of {loaded}"
-    return Prediction(samples, samples / qps, bound, _prediction_notes(settings, samples, offline=offline))
-
-
-def _prediction_notes(settings: LoadgenSettings, samples: int, *, offline: bool) -> tuple[str, ...]:
-    if settings.audit_conf is not None:
-        return ("LoadGen calls an audit run INVALID when it is short; its verdict is the audit's",)
-    percentile = 0.9 if settings.scenario == Scenario.SINGLE_STREAM.value else 0.99
-    least = early_stopping_minimum(percentile)
-    if not offline and samples < least:
-        return (f"cannot be VALID: early stopping needs at least {least} queries; raise min_query_count",)
-    return ()
