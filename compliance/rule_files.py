@@ -47,7 +47,11 @@ def _key(path: Any) -> str:
 
 @cache
 def _validator(schema: str) -> "Draft202012Validator":
-    from jsonschema import Draft202012Validator  # noqa: PLC0415 - slow to import; the command line's help does without
+    from jsonschema import Draft202012Validator, validators  # noqa: PLC0415 - slow to import; --help does without
 
+    # JSON Schema calls 1e18 an integer; a seed written so has lost its last digits.
+    types = Draft202012Validator.TYPE_CHECKER.redefine("integer", lambda _, value: type(value) is int)
+    # jsonschema's extend has no types.
+    validator: type[Draft202012Validator] = validators.extend(Draft202012Validator, type_checker=types)  # type: ignore[no-untyped-call]
     text = resources.files("submission_templates").joinpath("schemas", f"{schema}.schema.json").read_text("utf-8")
-    return Draft202012Validator(json.loads(text))
+    return validator(json.loads(text))
