@@ -1,10 +1,11 @@
 """What is found in a submission tree, as frozen records. `compliance.discover` makes them; checks only read them.
 
-A file that could not be read is None in its field and stands in `unreadable` with its reason, so that a check can say so.
+A file that could not be read is None in its field and stands in `unreadable` with its reason, so that a check can say
+so.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from compliance.logs.accuracy import AccuracyLog
@@ -13,6 +14,7 @@ from compliance.logs.detail import DetailLog
 from compliance.logs.documents import Document
 from compliance.logs.summary import SummaryLog
 from compliance.logs.verdicts import VerifyText
+from compliance.user_conf import Conf
 from compliance.vocabulary import AuditId, Division, Scenario
 
 
@@ -38,7 +40,11 @@ class RunLogs:
 
 @dataclass(frozen=True, slots=True)
 class AuditRun:
-    """One TESTxx folder of a result: its performance logs, its accuracy log and its verify_*.txt."""
+    """One TESTxx folder of a result: its performance logs, its accuracy log and its verify_*.txt.
+
+    `accuracy_files` are the names in its accuracy folder, `accuracy_texts` those of them that are score files (TEST01:
+    accuracy.txt, baseline_accuracy.txt, compliance_accuracy.txt). `files` are the names beside verify_*.txt.
+    """
 
     audit: AuditId
     folder: str
@@ -47,6 +53,9 @@ class AuditRun:
     verify_accuracy: VerifyText | None
     verify_output_len: VerifyText | None
     verify_performance: VerifyText | None
+    accuracy_files: tuple[str, ...] = ()
+    accuracy_texts: Mapping[str, AccuracyText] = field(default_factory=dict)
+    files: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +63,8 @@ class Result:
     """One results folder: a system, a benchmark, a scenario. `path` is relative to the tree's root.
 
     `scenario` is None when the folder's name is no scenario. `benchmark` is the folder's name, `rules_benchmark` the
-    benchmark of the round it maps to (alias or model_mapping.json), None when there is none.
+    benchmark of the round it maps to (alias or model_mapping.json), None when there is none. `siblings` are the other
+    folders of the benchmark's folder. `user_conf` is None when there is no readable user.conf.
     """
 
     path: str
@@ -74,6 +84,7 @@ class Result:
     audits: Mapping[AuditId, AuditRun]
     siblings: tuple[str, ...]
     unreadable: tuple[Unreadable, ...]
+    user_conf: Conf | None = None
 
 
 @dataclass(frozen=True, slots=True)

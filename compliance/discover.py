@@ -1,0 +1,125 @@
+"""Walks a submission tree by the round's layout into records."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from compliance.discover_files import Reading, Tree, fill, folder_of, matching, walk
+from compliance.discover_result import Place, find_result
+from compliance.logs.documents import Document, read_document
+from compliance.records import Result, Submission, SubmitterEntry, SystemEntry
+from compliance.rule_types import Layout, Round
+from compliance.vocabulary import Division
+
+_CALIBRATION = "calibration"
+
+
+def discover(root: Path, round_: Round, submitter: str | None = None) -> Submission:
+    """Reads a submission tree: each file once, each refusal kept as an Unreadable and never raised.
+
+    `submitter` limits the reading to the folders of that name, case-sensitively. Top-level folders other than closed,
+    open and network hold no submitters and stand only in `files`. Raises UnreadableFile when `root` is no folder.
+    """
+    tree = Tree.at(root)
+    files, refused = walk(tree)
+    entries: list[SubmitterEntry] = []
+    others: list[str] = []
+    for division, name in _submitters(tree, round_.layout):
+        if submitter in {None, name}:
+            entries.append(_submitter(tree, round_, division, name))
+        else:
+            others.append(fill(round_.layout.submitter, {"division": division.value, "submitter": name}))
+    return Submission(
+        root=root,
+        round_name=round_.name,
+        submitters=tuple(entries),
+        files=tuple(file for file in files if not _under(file.path, others)),
+        unreadable=tuple(entry for entry in refused if not _under(entry.path, others)),
+    )
+
+
+def _under(path: str, folders: list[str]) -> bool:
+    return any(path == folder or path.startswith(f"{folder}/") for folder in folders)
+
+
+def _submitters(tree: Tree, layout: Layout) -> Iterator[tuple[Division, str]]:
+    for division in Division:
+        folder = fill(folder_of(layout.submitter, "submitter"), {"division": division.value})
+        for name in tree.dirs(folder):
+            yield division, name
+
+
+def _submitter(tree: Tree, round_: Round, division: Division, name: str) -> SubmitterEntry:
+    layout = round_.layout
+    names = {"division": division.value, "submitter": name}
+    reading = Reading(tree)
+    mapping = None
+    if division is Division.OPEN:
+        mapping = reading.take(fill(layout.model_mapping, names), read_document, required=False)
+    results_dir = fill(folder_of(layout.scenario_dir, "system"), names)
+    if tree.kind(results_dir) != "dir":
+        reading.note(results_dir, "the folder is missing; put the results there or take the submitter's folder out")
+    systems = tree.dirs(results_dir)
+    source_dir = fill(layout.source_dir, names)
+    return SubmitterEntry(
+        path=fill(layout.submitter, names),
+        division=division,
+        name=name,
+        systems=tuple(_system(tree, round_, {**names, "system": system}, mapping) for system in systems),
+        source_dir=source_dir if tree.kind(source_dir) == "dir" else None,
+        calibration=_calibration(tree, layout, names),
+        model_mapping=mapping,
+        orphan_descriptions=_orphans(tree, layout, names, systems),
+        unreadable=reading.unreadable,
+    )
+
+
+def _calibration(tree: Tree, layout: Layout, names: dict[str, str]) -> str | None:
+    """The first file about calibration, at the submitter's root or in its documentation."""
+    for folder in (fill(layout.submitter, names), fill(layout.documentation_dir, names)):
+        for name in tree.files(folder):
+            if _CALIBRATION in name.lower():
+                return f"{folder}/{name}"
+    return None
+
+
+def _orphans(tree: Tree, layout: Layout, names: dict[str, str], systems: tuple[str, ...]) -> tuple[str, ...]:
+    """The descriptions of systems that have no results."""
+    folder = fill(layout.system.rpartition("/")[0], names)
+    found = matching(layout.system, "system", tree.files(folder))
+    return tuple(f"{folder}/{name}" for name, system in found if system not in systems)
+
+
+def _system(tree: Tree, round_: Round, names: dict[str, str], mapping: Document | None) -> SystemEntry:
+    layout = round_.layout
+    reading = Reading(tree)
+    path = fill(layout.system, names)
+    description = reading.take(path, read_document)
+    results: list[Result] = []
+    for benchmark in tree.dirs(fill(folder_of(layout.scenario_dir, "benchmark"), names)):
+        results.extend(_results(tree, round_, {**names, "benchmark": benchmark}, mapping))
+    return SystemEntry(path, names["system"], description, tuple(results), reading.unreadable)
+
+
+def _results(tree: Tree, round_: Round, names: dict[str, str], mapping: Document | None) -> Iterator[Result]:
+    """The results of one benchmark of one system. A benchmark's folder without scenarios yields none."""
+    scenarios = tree.dirs(fill(folder_of(round_.layout.scenario_dir, "scenario"), names))
+    rules_benchmark = official_name(round_, names["benchmark"], mapping)
+    for scenario in scenarios:
+        place = Place(Division(names["division"]), names["submitter"], names["system"], names["benchmark"], scenario)
+        siblings = tuple(name for name in scenarios if name != scenario)
+        yield find_result(tree, round_, place, rules_benchmark, siblings)
+
+
+def official_name(round_: Round, benchmark: str, mapping: Document | None) -> str | None:
+    """The round's benchmark that a folder's name stands for: itself, an alias, or by model_mapping.json; else None."""
+    names = [benchmark]
+    mapped = None if mapping is None else mapping.text(benchmark)
+    if mapped is not None:
+        names.append(mapped)
+    for name in names:
+        if name in round_.benchmarks:
+            return name
+        for rules in round_.benchmarks.values():
+            if name in rules.aliases:
+                return rules.name
+    return None
