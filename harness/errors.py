@@ -17,7 +17,7 @@ class HarnessError(Exception):
     """Root of this package's errors. The message ends in the next step to take."""
 
 
-class _Collected(HarnessError):
+class _CollectedError(HarnessError):
     """An error that carries all its problems, one line each."""
 
     def __init__(self, problems: tuple[str, ...]) -> None:
@@ -25,7 +25,7 @@ class _Collected(HarnessError):
         super().__init__("\n".join(problems))
 
 
-class CampaignError(_Collected):
+class CampaignError(_CollectedError):
     """A campaign file that is wrong; `problems` lists everything found, each with its line and its fix."""
 
 
@@ -33,8 +33,8 @@ class PlanError(HarnessError):
     """No plan that keeps the rules can be made."""
 
 
-class PreflightError(_Collected):
-    """This machine cannot make the runs; `problems` lists what is missing, each with its fix."""
+class PreflightError(_CollectedError):
+    """A machine that cannot make the runs; `problems` lists what is missing, each with its fix."""
 
 
 class StorageError(HarnessError):
@@ -61,5 +61,5 @@ class EvaluationError(HarnessError):
     """Answers that cannot be scored."""
 
 
-class PackageError(_Collected):
+class PackageError(_CollectedError):
     """A campaign that cannot be packaged; `problems` lists every reason."""

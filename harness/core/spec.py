@@ -69,7 +69,10 @@ class RunSpec:
 
 @dataclass(frozen=True, slots=True)
 class LedgerTotals:
-    """The ledger reconciled at the end of a test. A good run has issued == completed and no anomaly."""
+    """The ledger reconciled at the end of a test. A good run has issued == completed and no anomaly.
+
+    `late_first_tokens` (of `first_tokens`) were taken from the final answer, since the engine had not reported them.
+    """
 
     issued: int
     first_tokens: int
@@ -80,6 +83,7 @@ class LedgerTotals:
     unknown: int
     violations: int
     output_tokens: int
+    late_first_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,3 +113,4 @@ class RunOutcome:
     loop_lag_max_ms: float
     loadgen_version: str
     details: tuple[str, ...] = ()
+    issue_lag_p99_ms: float = 0.0
