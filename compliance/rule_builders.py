@@ -104,6 +104,7 @@ def build_round(path: Path, toml: Toml, layout: tuple[Layout, Toml], benchmarks:
         layout=layout[0],
         benchmarks={rules.name: rules for rules in benchmarks},
         sources={**_sources(toml), **layout_sources},
+        unshipped=tuple(toml.get("unshipped", {}).get("benchmarks", ())),
     )
 
 

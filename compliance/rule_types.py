@@ -157,7 +157,10 @@ class SystemFields:
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """One round's rules: constants, layout and every benchmark this installation knows for it."""
+    """One round's rules: constants, layout and every benchmark this installation knows for it.
+
+    `unshipped` names the round's benchmarks that this installation has no rules for: their results are not judged.
+    """
 
     name: str
     title: str
@@ -173,3 +176,4 @@ class Round:
     layout: Layout
     benchmarks: Mapping[str, BenchmarkRules]
     sources: Mapping[str, str]
+    unshipped: tuple[str, ...] = ()
