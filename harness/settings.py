@@ -4,11 +4,10 @@ Pure functions. The formulas are LoadGen's (rules.md 1.10 and 3.3, harness.md 7)
 compares every key named here with the log of a real LoadGen.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Protocol
 
+from compliance.audits.base import AuditPlan
 from compliance.rule_types import BenchmarkRules, Round, ScenarioRules
 from compliance.vocabulary import Division, Mode, Scenario
 from harness.core.spec import LoadgenSettings
@@ -18,13 +17,6 @@ OFFLINE_SLACK = 1.1  # LoadGen issues 10 % more Offline samples than the expecte
 DEFAULT_QUERY_COUNT = 1024  # for the latency scenarios: early stopping needs 459 at p99, and misses need more (F13)
 ONE_AT_A_TIME = (Scenario.SINGLE_STREAM, Scenario.MULTI_STREAM)
 MAX_SAMPLES = 2**31  # LoadGen keeps every sample of a test in memory: more than this is a slip of the pen (F14)
-
-
-class AuditSettings(Protocol):
-    """An audit's plan, as far as LoadGen sees it: the text of its audit.config."""
-
-    @property
-    def audit_conf(self) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +55,7 @@ def loadgen_settings(
     rules: BenchmarkRules,
     scenario: Scenario,
     mode: Mode,
-    audit: AuditSettings | None,
+    audit: AuditPlan | None,
     choices: ScenarioChoices,
     round_: Round,
 ) -> LoadgenSettings:
@@ -87,7 +79,7 @@ def loadgen_settings(
         scenario=scenario.loadgen_name,
         mode=mode.value,
         user_conf=_user_conf(scenario_rules.loadgen_model, scenario.loadgen_name, resolved),
-        audit_conf=None if audit is None else audit.audit_conf,
+        audit_conf=None if audit is None else audit.config_text,
         total_sample_count=resolved.total_sample_count,
         performance_sample_count=resolved.performance_sample_count,
         # LoadGen's embedded seeds are those of the round it was built for; a round's own seeds always win.
@@ -193,26 +185,16 @@ def _user_conf(model: str, scenario: str, resolved: _Resolved) -> str:
     return "".join(f"{model}.{scenario}.{key} = {value}\n" for key, value in values.items())
 
 
-def audit_values(audit_conf: str) -> Mapping[str, int]:
-    """The `*.*.key = value` lines of an audit.config as integers; other lines carry the verifier's thresholds."""
-    values: dict[str, int] = {}
-    for line in audit_conf.splitlines():
-        words = line.split("#")[0].split()
-        if len(words) == 3 and words[1] == "=" and words[2].isdigit():  # noqa: PLR2004 - key, "=", value
-            values[words[0].rpartition(".")[2]] = int(words[2])
-    return values
-
-
 def _expected(
     rules: BenchmarkRules,
     scenario: Scenario,
     mode: Mode,
-    audit: AuditSettings | None,
+    audit: AuditPlan | None,
     resolved: _Resolved,
     round_: Round,
 ) -> dict[str, int | float | bool | str]:
     """The detail-log keys and the values they must show, after the audit file had the last word."""
-    over = {} if audit is None else audit_values(audit.audit_conf)
+    over = dict(audit.settings) if audit else {}
     duration_ms = over.get("min_duration", resolved.min_duration_ms)
     count = over.get("min_query_count", resolved.min_query_count)
     equal_issue = bool(over.get("sample_concatenate_permutation", resolved.equal_issue))

@@ -12,7 +12,15 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from compliance.vocabulary import Scenario
-from harness.campaign.model import Campaign, GenerationChoice, LimitChoice, Measurements, ScenarioChoice, WorkerChoice
+from harness.campaign.model import (
+    Campaign,
+    GenerationChoice,
+    LimitChoice,
+    Measurements,
+    NotesChoice,
+    ScenarioChoice,
+    WorkerChoice,
+)
 from harness.errors import CampaignError
 
 MAX_BYTES = 1 << 20
@@ -32,6 +40,7 @@ _KNOWN: Mapping[tuple[str | None, ...], type[BaseModel]] = {
     ("generation",): GenerationChoice,
     ("limits",): LimitChoice,
     ("measurements",): Measurements,
+    ("notes",): NotesChoice,
     ("scenarios", None): ScenarioChoice,
 }
 

@@ -71,6 +71,19 @@ class Measurements(Record):
     weight_transformations: str = ""
 
 
+class NotesChoice(Record):
+    """Prose for the result pages; what is left out says what Weighbridge itself does (harness.package_input.Notes)."""
+
+    run_command: str | None = None
+    loadgen_connection: str | None = None
+    preprocessing: str | None = None
+    model_operations: str | None = None
+    weights: str | None = None
+    batching: str | None = None
+    calibration: str | None = None
+    network: str | None = None
+
+
 class LimitChoice(Record):
     """Bounds in seconds that end a run which cannot end well: on progress, never on the total."""
 
@@ -120,7 +133,7 @@ class Campaign(Record):
     policy: Literal["round_robin", "least_requests", "least_outstanding_tokens"] = "least_outstanding_tokens"
     limits: LimitChoice = LimitChoice()
     measurements: Measurements = Measurements()
-    notes: str = ""
+    notes: NotesChoice = NotesChoice()
 
     @property
     def folder_name(self) -> str:

@@ -5,26 +5,23 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
+from compliance.audits import test06
+from compliance.audits.base import plan_of
 from compliance.rulebook import load_round
-from compliance.vocabulary import Division, Mode, Scenario
+from compliance.vocabulary import AuditId, Division, Mode, Scenario
 from harness.errors import PlanError
 from harness.prediction import early_stopping_minimum, predict
-from harness.settings import ScenarioChoices, audit_values, loadgen_settings
+from harness.settings import ScenarioChoices, loadgen_settings
 
 PROBE = Path(__file__).parents[1] / "support" / "loadgen_probe.py"
 needs_loadgen = pytest.mark.skipif(
     importlib.util.find_spec("mlperf_loadgen") is None, reason="mlcommons-loadgen has no wheel for this platform"
 )
-TEST06 = SimpleNamespace(
-    audit_conf="*.*.mode = 2\n*.*.accuracy_log_rng_seed = 720381539243781796\n*.*.accuracy_log_sampling_target = 100\n"
-    "*.*.min_query_count = 100\n*.*.min_duration = 0\n*.*.sample_concatenate_permutation = 0\n"
-)
-UNIQUE = SimpleNamespace(audit_conf="*.*.mode = 2\n*.*.performance_issue_unique = 1\n*.*.min_duration = 0\n")
-SMALL = ("llama3.1-8b-edge",)
+TEST06 = test06.plan()
+UNIQUE = plan_of(AuditId.TEST09, {"performance_issue_unique": 1, "min_duration": 0})
 
 
 def every_case():
@@ -197,10 +194,6 @@ def test_a_run_too_short_for_early_stopping_is_foretold(count, doomed):
 def test_an_accuracy_run_takes_each_sample_once_and_an_audit_run_says_whose_verdict_counts():
     assert predict(settings("gpt-oss-120b", mode=Mode.ACCURACY)).samples == 4395
     assert "the audit's" in predict(settings(audit=TEST06)).notes[0]
-
-
-def test_audit_values_ignores_thresholds():
-    assert audit_values("# x\n*.*.mode = 2\n*.*.test07_accuracy_threshold = 60.698\na=b\n") == {"mode": 2}
 
 
 def test_interactive_runs_as_server_of_the_interactive_model():
