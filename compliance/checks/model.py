@@ -14,13 +14,14 @@ class Finding:
     """One fault found: where, what the rule wants, what is there, and what to do.
 
     `where` is a path relative to the tree; `line` is 1-based; `pointer` is an RFC 6901 JSON pointer. `profiles` are the
-    profiles in which the finding counts with its severity; in the others it is shown as information only.
+    profiles in which the finding counts with its severity; in the others it is shown as information only. An empty
+    `fix` means that of the check.
     """
 
     where: str
     expected: str
     found: str
-    fix: str
+    fix: str = ""
     message: str = ""
     line: int | None = None
     pointer: str | None = None
@@ -46,7 +47,10 @@ class Scope(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What a check is given: the round, and as much of the tree as its scope names (the rest is None)."""
+    """What a check is given: the round, and as much of the tree as its scope names (the rest is None).
+
+    `endpoints` says that the result holds endpoints logs in place of LoadGen's (rules.md 2.3).
+    """
 
     round: Round
     submission: Submission
@@ -55,6 +59,7 @@ class Subject:
     result: Result | None = None
     benchmark: BenchmarkRules | None = None
     scenario: ScenarioRules | None = None
+    endpoints: bool = False
 
 
 CheckFunction = Callable[[Subject], Iterator[Finding | Skip]]
@@ -62,7 +67,12 @@ CheckFunction = Callable[[Subject], Iterator[Finding | Skip]]
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A pure function with an id, a title, the rule it asks for and where that stands."""
+    """A pure function with an id, a title, the rule it asks for and where that stands.
+
+    `needs` names what must be at hand (`compliance.checks.facts.NEEDS`), else the check is skipped. `fix` is what to do
+    about its findings unless they say something more exact. `lowers` says whether its errors turn down the results
+    beneath the place they stand at, or only the tree.
+    """
 
     id: str
     title: str
@@ -70,12 +80,14 @@ class Check:
     scope: Scope
     needs: tuple[str, ...]
     function: CheckFunction
+    fix: str = ""
+    lowers: bool = True
 
 
 class State(StrEnum):
     """How a check ended."""
 
-    PASS = "pass"
+    PASS = "pass"  # noqa: S105 - a state, no password
     FAIL = "fail"
     SKIP = "skip"
 

@@ -1,0 +1,263 @@
+"""ACC-: the accuracy run's scores, log and coverage (rules.md 5.4, 7.1)."""
+
+from collections.abc import Iterator
+
+from compliance.checks.facts import (
+    ACCURACY_LOG,
+    about,
+    amount,
+    benchmark_of,
+    graded,
+    is_open,
+    missing,
+    result_of,
+    strictly,
+)
+from compliance.checks.model import Finding, Scope, Skip, Subject
+from compliance.checks.registry import check
+from compliance.logs.accuracy_txt import AccuracyText, Score
+from compliance.rule_types import AccuracyTarget
+from compliance.vocabulary import Severity
+
+_TEXT = "accuracy.txt"
+_SCORES = ("loadgen", "accuracy_text", "benchmark")
+_PRINT = (
+    "Print the score as a plain number, as the reference script does: {'rouge1': 44.4718}, not np.float64(44.4718)."
+)
+_TRUNCATE = (
+    "Run `weighbridge truncate`: it cuts the log to 8199 bytes and appends the whole log's hash to accuracy.txt."
+)
+
+
+@check(
+    "ACC-001",
+    "accuracy.txt can be read",
+    "rules.md A1, A4",
+    Scope.RESULT,
+    ("loadgen",),
+    fix="Save what the benchmark's accuracy script prints as accuracy/accuracy.txt (`weighbridge accuracy`).",
+)
+def accuracy_text(subject: Subject) -> Iterator[Finding | Skip]:
+    """accuracy/accuracy.txt exists and can be read, in every division."""
+    result = result_of(subject)
+    if result.accuracy_text is None:
+        yield missing(subject, f"{result.accuracy.folder}/{_TEXT}", "the accuracy script's output")
+
+
+def _read_until(text: AccuracyText, targets: tuple[AccuracyTarget, ...]) -> int | None:
+    """The line after which the official checker reads no further: all metrics met and the hash seen (rules.md A3)."""
+    ends = [text.hash_line]
+    for target in targets:
+        least = target.minimum
+        if least is not None:
+            met = (score.line for score in text.official(target.metric) if score.value >= least)
+            ends.append(next(met, None))
+    lines = [line for line in ends if line is not None]
+    return max(lines) if len(lines) == len(ends) else None
+
+
+def _official(text: AccuracyText, target: AccuracyTarget, end: int | None) -> tuple[Score, ...]:
+    return tuple(score for score in text.official(target.metric) if end is None or score.line <= end)
+
+
+def _weights(subject: Subject) -> tuple[Severity | None, Severity]:
+    """(official, strict): the official checker lets the open division's scores pass, the rules want them reported."""
+    return (None, Severity.WARNING) if is_open(subject) else (Severity.ERROR, Severity.ERROR)
+
+
+@check(
+    "ACC-002",
+    "every score reaches its minimum",
+    "rules.md A1, A4, 10.3",
+    Scope.RESULT,
+    _SCORES,
+    fix="Find why answers differ from the reference (weights, tokenizer, quantisation, cut answers); repeat the run.",
+)
+def minima(subject: Subject) -> Iterator[Finding | Skip]:
+    """Every metric stands in accuracy.txt and each of its values is at least reference x factor.
+
+    The official checker reads no further than the line where all is met, and only numbers in the reference's form;
+    strict reads every line and NumPy's forms, too. In the open division both are content (strict warns).
+    """
+    text = result_of(subject).accuracy_text
+    targets = benchmark_of(subject).accuracy
+    end = _read_until(text, targets) if text else None
+    for target in targets if text else ():
+        least = target.minimum
+        if text is not None and least is not None:
+            yield from _minimum(subject, text, target, (least, end))
+
+
+def _minimum(
+    subject: Subject, text: AccuracyText, target: AccuracyTarget, bounds: tuple[float, int | None]
+) -> Iterator[Finding]:
+    least, end = bounds
+    where = f"{result_of(subject).accuracy.folder}/{_TEXT}"
+    expected = f"{target.metric} >= {amount(least)}"
+    official, strict = _weights(subject)
+    seen = _official(text, target, end)
+    written = text.written(target.metric)
+    for score in written:
+        if score.value >= least:
+            continue
+        short = least - score.value
+        message = f"{amount(short)} short ({short / least:.3%} of the minimum)"
+        finding = Finding(where, expected, f"{target.metric} = {amount(score.value)}", line=score.line, message=message)
+        yield from graded(finding, official=official if _read(score, seen) else None, strict=strict)
+    if not seen:
+        line = written[0].line if written else None
+        found = f"{target.metric} in a form the checker cannot read" if written else f"no {target.metric}"
+        finding = Finding(where, expected, found, fix=_PRINT if written else "", line=line)
+        yield from graded(finding, official=official, strict=Severity.WARNING if written else strict)
+
+
+def _read(score: Score, seen: tuple[Score, ...]) -> bool:
+    """Whether the official checker sees this value on its line."""
+    return any(other.line == score.line and other.value == score.value for other in seen)
+
+
+@check(
+    "ACC-003",
+    "no score exceeds its upper limit",
+    "rules.md A2, A4",
+    Scope.RESULT,
+    _SCORES,
+    fix="Check the generation limits: answers longer than the reference's mean another max_new_tokens or missing EOS.",
+)
+def maxima(subject: Subject) -> Iterator[Finding | Skip]:
+    """No value of a metric with an upper limit (answer lengths) is above reference x factor; a warning in open."""
+    text = result_of(subject).accuracy_text
+    targets = benchmark_of(subject).accuracy
+    official, strict = _weights(subject)
+    where = f"{result_of(subject).accuracy.folder}/{_TEXT}"
+    end = _read_until(text, targets) if text else None
+    for target in targets if text else ():
+        most = target.maximum
+        if text is None or most is None:
+            continue
+        seen = _official(text, target, end)
+        for score in text.written(target.metric):
+            if score.value > most:
+                over = score.value - most
+                message = f"{amount(over)} over ({over / most:.3%} of the limit)"
+                found = f"{target.metric} = {amount(score.value)}"
+                expected = f"{target.metric} <= {amount(most)}"
+                finding = Finding(where, expected, found, line=score.line, message=message)
+                yield from graded(finding, official=official if _read(score, seen) else None, strict=strict)
+
+
+@check("ACC-004", "accuracy.txt holds the log's hash", "rules.md A3, A4", Scope.RESULT, _SCORES[:2], fix=_TRUNCATE)
+def hash_line(subject: Subject) -> Iterator[Finding | Skip]:
+    """A line hash= followed by the SHA-256 of the untruncated accuracy log; a warning in the open division."""
+    result = result_of(subject)
+    if result.accuracy_text is not None and result.accuracy_text.hash is None:
+        official, strict = _weights(subject)
+        finding = Finding(f"{result.accuracy.folder}/{_TEXT}", "a line hash=<SHA-256 of the whole log>", "no such line")
+        yield from graded(finding, official=official, strict=strict)
+
+
+@check(
+    "ACC-005",
+    "the hash is that of the log",
+    "rules.md A3, 10.3",
+    Scope.RESULT,
+    _SCORES[:2],
+    fix="Score the log that is submitted, or submit the log that was scored; then truncate anew.",
+)
+def hash_matches(subject: Subject) -> Iterator[Finding | Skip]:
+    """Where the whole accuracy log is at hand, its SHA-256 is the one in accuracy.txt."""
+    result = result_of(subject)
+    text, log = result.accuracy_text, result.accuracy.accuracy
+    if text is None or text.hash is None or log is None or log.truncated or log.entries is None:
+        yield Skip("no whole accuracy log at hand, or no hash to compare")
+        return
+    if text.hash.lower() != log.sha256.lower():
+        where = f"{result.accuracy.folder}/{_TEXT}"
+        yield strictly(Finding(where, f"hash={log.sha256}", f"hash={text.hash}", line=text.hash_line))
+
+
+@check(
+    "ACC-006",
+    "the accuracy log is there",
+    "rules.md A6",
+    Scope.RESULT,
+    ("loadgen",),
+    fix="Copy mlperf_log_accuracy.json of the accuracy run into accuracy/, truncated.",
+)
+def accuracy_log(subject: Subject) -> Iterator[Finding | Skip]:
+    """accuracy/mlperf_log_accuracy.json exists; one that cannot be read is an error in strict."""
+    run = result_of(subject).accuracy
+    if run.accuracy is not None:
+        return
+    finding = missing(subject, f"{run.folder}/{ACCURACY_LOG}", "the accuracy log")
+    yield from graded(finding, official=None if ACCURACY_LOG in run.files else Severity.ERROR, strict=Severity.ERROR)
+
+
+@check("ACC-007", "the accuracy log is truncated", "rules.md A7", Scope.RESULT, ("loadgen",), fix=_TRUNCATE)
+def truncated(subject: Subject) -> Iterator[Finding | Skip]:
+    """mlperf_log_accuracy.json is at most 10 240 bytes."""
+    run = result_of(subject).accuracy
+    limit = subject.round.accuracy_log_limit_bytes
+    if run.accuracy is None:
+        yield Skip("no accuracy log (ACC-006)")
+    elif run.accuracy.bytes > limit:
+        message = f"{run.accuracy.bytes - limit} bytes over"
+        where = f"{run.folder}/{ACCURACY_LOG}"
+        yield Finding(where, f"at most {limit} bytes", f"{run.accuracy.bytes} bytes", message=message)
+
+
+@check(
+    "ACC-008",
+    "the accuracy run covers the data set",
+    "rules.md A9, O19",
+    Scope.RESULT,
+    ("loadgen", "accuracy", "benchmark"),
+    fix="Run accuracy over the whole data set: let the QSL report its size, and override no accuracy_sample_count.",
+)
+def coverage(subject: Subject) -> Iterator[Finding | Skip]:
+    """effective_accuracy_sample_count (else qsl_reported_total_count) is the benchmark's count, in every division."""
+    run = result_of(subject).accuracy
+    count = benchmark_of(subject).accuracy_sample_count
+    if run.detail is None:
+        return
+    own = "effective_accuracy_sample_count"
+    key = own if run.detail.record(own) else "qsl_reported_total_count"
+    if run.detail.value(key) != count:
+        yield about(run, key, f"{key} = {count} samples")
+
+
+@check(
+    "ACC-009",
+    "the accuracy log holds every response",
+    "rules.md 4.6, 10.3",
+    Scope.RESULT,
+    ("loadgen", "accuracy", "benchmark"),
+    fix="Copy the accuracy run's own log; that of a performance run holds no or few responses.",
+)
+def whole_log(subject: Subject) -> Iterator[Finding | Skip]:
+    """An accuracy log that is not truncated holds one entry for each sample of the accuracy run."""
+    run = result_of(subject).accuracy
+    count = benchmark_of(subject).accuracy_sample_count
+    log = run.accuracy
+    if log is None or log.truncated or log.entries is None:
+        yield Skip("the log is truncated, as it should be")
+    elif log.entries != count:
+        yield strictly(Finding(f"{run.folder}/{ACCURACY_LOG}", f"{count} entries", f"{log.entries} entries"))
+
+
+@check(
+    "ACC-010",
+    "the accuracy run used the round's seeds",
+    "rules.md 10.3",
+    Scope.RESULT,
+    ("loadgen", "accuracy"),
+    fix="Run accuracy and performance with the same LoadGen release and settings.",
+)
+def accuracy_seeds(subject: Subject) -> Iterator[Finding | Skip]:
+    """The three seeds of the accuracy run are the round's. They change the order, not the score: a warning."""
+    run = result_of(subject).accuracy
+    seeds = subject.round.seeds
+    for name, seed in (("qsl", seeds.qsl), ("sample_index", seeds.sample_index), ("schedule", seeds.schedule)):
+        key = f"effective_{name}_rng_seed"
+        if run.detail is not None and run.detail.value(key) != seed:
+            yield strictly(about(run, key, f"{key} = {seed}"), Severity.WARNING)

@@ -1,0 +1,200 @@
+"""LAT-: early stopping, target latency and the token latencies (rules.md P8-P10, P16, P17, O17)."""
+
+from collections.abc import Iterator
+
+from compliance.checks.facts import (
+    about,
+    amount,
+    at_least,
+    benchmark_of,
+    graded,
+    is_open,
+    result_of,
+    rules_by_log,
+    scenario_of_log,
+    strictly,
+)
+from compliance.checks.model import Finding, Scope, Skip, Subject
+from compliance.checks.performance import latency_alone
+from compliance.checks.registry import check
+from compliance.rule_types import ScenarioRules
+from compliance.vocabulary import Scenario, Severity
+
+TTFT_KEY = "result_first_token_99.00_percentile_latency_ns"
+TPOT_KEY = "result_time_per_output_token_99.00_percentile_ns"
+_LATENCY_KEY = "result_99.00_percentile_latency_ns"
+_EARLY_STOPPING = (Scenario.SERVER, Scenario.SINGLE_STREAM, Scenario.MULTI_STREAM)
+_NS_PER_MS = 1_000_000
+_NEEDS = ("loadgen", "performance", "benchmark")
+_LOWER = "Lower target_qps for this scenario in user.conf (`weighbridge search` finds the highest); repeat the run."
+
+
+@check(
+    "LAT-001",
+    "early stopping was met",
+    "rules.md P8",
+    Scope.RESULT,
+    _NEEDS,
+    fix="Let the run complete more queries, or lower target_qps until the percentile holds; repeat the run.",
+)
+def early_stopping(subject: Subject) -> Iterator[Finding | Skip]:
+    """early_stopping_met is true in Server, Interactive, SingleStream and MultiStream, in every division.
+
+    In the open division a run that misses its latency limits alone is warned about in strict.
+    """
+    run = result_of(subject).performance
+    if scenario_of_log(run) not in _EARLY_STOPPING:
+        yield Skip("Offline does not use early stopping")
+        return
+    if run.detail is None or run.detail.value("early_stopping_met"):
+        return
+    texts = (run.detail.value(f"early_stopping_{name}result") for name in ("", "ttft_", "tpot_"))
+    message = " ".join(text.strip() for text in texts if isinstance(text, str) and text.strip())
+    finding = about(run, "early_stopping_met", "early_stopping_met = true", message=message)
+    strict = Severity.WARNING if latency_alone(subject) else Severity.ERROR
+    yield from graded(finding, official=Severity.ERROR, strict=strict)
+
+
+@check(
+    "LAT-002",
+    "the target latency is no looser than the limit",
+    "rules.md P9",
+    Scope.RESULT,
+    _NEEDS,
+    fix="Leave target_latency as mlperf.conf has it and repeat the run.",
+)
+def target_latency(subject: Subject) -> Iterator[Finding | Skip]:
+    """effective_target_latency_ns is at most the end-to-end limit of the log's scenario; LLMs have it set to 0."""
+    run = result_of(subject).performance
+    rules = rules_by_log(subject)
+    if scenario_of_log(run) not in _EARLY_STOPPING or rules is None or rules.max_latency_p99_ms is None:
+        yield Skip("no end-to-end latency limit in this scenario")
+        return
+    yield from _at_most(subject, "effective_target_latency_ns", rules.max_latency_p99_ms)
+
+
+@check("LAT-003", "the 99th percentile latency is within the limit", "rules.md P10", Scope.RESULT, _NEEDS, fix=_LOWER)
+def latency(subject: Subject) -> Iterator[Finding | Skip]:
+    """result_99.00_percentile_latency_ns of a run without early stopping is at most the folder's limit."""
+    limit = subject.scenario.max_latency_p99_ms if subject.scenario else None
+    if scenario_of_log(result_of(subject).performance) in _EARLY_STOPPING or limit is None:
+        yield Skip("no end-to-end latency limit, or early stopping judges it")
+        return
+    yield from _at_most(subject, _LATENCY_KEY, limit)
+
+
+def _at_most(subject: Subject, key: str, limit_ms: float) -> Iterator[Finding]:
+    run = result_of(subject).performance
+    value = run.detail.number(key) if run.detail else None
+    if value is None:
+        yield about(run, key, f"{key} <= {amount(limit_ms, 'ms')}")
+    elif value > limit_ms * _NS_PER_MS:
+        over = value / _NS_PER_MS - limit_ms
+        found = f"{key} = {_ms(value)}"
+        message = f"{amount(over, 'ms')} over ({over / limit_ms:.2%} of the limit)"
+        yield about(run, key, f"{key} <= {amount(limit_ms, 'ms')}", found=found, message=message)
+
+
+@check(
+    "LAT-004",
+    "token latencies were measured",
+    "rules.md P16",
+    Scope.RESULT,
+    _NEEDS,
+    fix="Run with the benchmark's LoadGen model name, which turns use_token_latencies on; a misspelt one does not.",
+)
+def token_latencies(subject: Subject) -> Iterator[Finding | Skip]:
+    """requested_use_token_latencies is true for language models, in every division."""
+    run = result_of(subject).performance
+    if not benchmark_of(subject).token_latencies:
+        yield Skip("the benchmark has no token latencies")
+    elif run.detail is not None and not run.detail.value("requested_use_token_latencies"):
+        yield about(run, "requested_use_token_latencies", "requested_use_token_latencies = true")
+
+
+def _below(subject: Subject, key: str, limits_ms: tuple[float | None, float | None]) -> Iterator[Finding]:
+    """Findings where a percentile is not strictly below its (official, strict) limit; open is warned."""
+    run = result_of(subject).performance
+    value = run.detail.number(key) if run.detail else None
+    weights = (Severity.ERROR, Severity.WARNING if is_open(subject) else Severity.ERROR)
+    official, strict = (
+        None if limit is None or (value is not None and value < limit * _NS_PER_MS) else weight
+        for limit, weight in zip(limits_ms, weights, strict=True)
+    )
+    limit_ms = limits_ms[1] if strict else limits_ms[0]
+    if limit_ms is None or not (official or strict):
+        return
+    if value is None:
+        yield from graded(about(run, key, f"{key} < {amount(limit_ms, 'ms')}"), official=official, strict=strict)
+        return
+    over = value / _NS_PER_MS - limit_ms
+    message = f"{amount(over, 'ms')} over ({over / limit_ms:.2%} of the limit)"
+    if not official and limits_ms[0] is not None:
+        message += f"; the official checker tests against Server's {amount(limits_ms[0], 'ms')}"
+    finding = about(run, key, f"{key} < {amount(limit_ms, 'ms')}", found=f"{key} = {_ms(value)}", message=message)
+    yield from graded(finding, official=official, strict=strict)
+
+
+def _limits_apply(subject: Subject) -> bool:
+    return benchmark_of(subject).token_latencies and scenario_of_log(result_of(subject).performance) is Scenario.SERVER
+
+
+@check("LAT-005", "TTFT is below its limit", "rules.md P17, O17", Scope.RESULT, _NEEDS, fix=_LOWER)
+def ttft(subject: Subject) -> Iterator[Finding | Skip]:
+    """The 99th percentile time to first token is strictly below the limit of the folder's scenario.
+
+    The official checker takes the limit of the log's scenario, which is Server for Interactive too. A warning in open.
+    """
+    if not _limits_apply(subject):
+        yield Skip("asked of Server and Interactive runs of language models")
+        return
+    by_log, by_folder = rules_by_log(subject), subject.scenario
+    yield from _below(subject, TTFT_KEY, (_ttft_ms(by_log), _ttft_ms(by_folder)))
+    if _ttft_ms(by_log) is None:
+        finding = about(result_of(subject).performance, TTFT_KEY, "a benchmark with token latency limits in Server")
+        yield from graded(finding, official=Severity.ERROR, strict=None)
+
+
+@check("LAT-006", "TPOT is below its limit", "rules.md P17, O17", Scope.RESULT, _NEEDS, fix=_LOWER)
+def tpot(subject: Subject) -> Iterator[Finding | Skip]:
+    """The 99th percentile time per output token is strictly below the limit of the folder's scenario.
+
+    The official checker takes the limit of the log's scenario, which is Server for Interactive too. A warning in open.
+    """
+    if not _limits_apply(subject):
+        yield Skip("asked of Server and Interactive runs of language models")
+        return
+    by_log, by_folder = rules_by_log(subject), subject.scenario
+    yield from _below(subject, TPOT_KEY, (_tpot_ms(by_log), _tpot_ms(by_folder)))
+
+
+@check(
+    "LAT-007",
+    "token latencies are above zero",
+    "rules.md 10.3",
+    Scope.RESULT,
+    _NEEDS,
+    fix="Report the first token when it is there, and answers of two tokens or more; repeat the run.",
+)
+def plausible(subject: Subject) -> Iterator[Finding | Skip]:
+    """TTFT and TPOT percentiles are above zero: LoadGen writes garbage for answers of one token."""
+    run = result_of(subject).performance
+    if not _limits_apply(subject):
+        yield Skip("asked of Server and Interactive runs of language models")
+        return
+    for key in (TTFT_KEY, TPOT_KEY):
+        value = run.detail.number(key) if run.detail else None
+        if value is not None and value <= 0:
+            yield from (strictly(finding) for finding in at_least(run, key, 1, "ns"))
+
+
+def _ms(value_ns: float) -> str:
+    return amount(value_ns / _NS_PER_MS, "ms")
+
+
+def _ttft_ms(rules: ScenarioRules | None) -> float | None:
+    return rules.max_ttft_p99_ms if rules else None
+
+
+def _tpot_ms(rules: ScenarioRules | None) -> float | None:
+    return rules.max_tpot_p99_ms if rules else None

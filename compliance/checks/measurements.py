@@ -1,0 +1,143 @@
+"""MEAS-: the files beside a result's logs (rules.md M1, M3, M4)."""
+
+from collections.abc import Iterator
+
+from compliance.checks.facts import graded, missing, result_of, strictly
+from compliance.checks.model import Finding, Scope, Skip, Subject
+from compliance.checks.registry import check
+from compliance.checks.system import placeholder
+from compliance.logs.documents import Document, pointer_of
+from compliance.records import Result
+from compliance.vocabulary import Severity
+
+
+def _path(subject: Subject, template: str) -> str:
+    result = result_of(subject)
+    return template.format(
+        division=result.division.value,
+        submitter=result.submitter,
+        system=result.system,
+        benchmark=result.benchmark,
+        scenario=result.scenario_dir,
+    )
+
+
+def _file(subject: Subject) -> str:
+    """Path of the measurements file: as found, else where the layout wants it."""
+    document = result_of(subject).measurements
+    root = subject.submission.root
+    if document is not None and document.path.is_relative_to(root):
+        return document.path.relative_to(root).as_posix()
+    return _path(subject, subject.round.layout.measurements)
+
+
+def _document(result: Result) -> Document:
+    if result.measurements is None:
+        raise LookupError("this check must need 'measurements'")
+    return result.measurements
+
+
+@check(
+    "MEAS-001",
+    "the measurements file can be read",
+    "rules.md M1, L12",
+    Scope.RESULT,
+    fix="Write measurements.json with the five fields of rules.md 3.2 (`weighbridge package` does).",
+)
+def measurements(subject: Subject) -> Iterator[Finding | Skip]:
+    """The measurements file of the result exists and is a JSON object."""
+    if result_of(subject).measurements is None:
+        yield missing(subject, _file(subject), "measurements as a JSON object")
+
+
+def _filled(subject: Subject, template: str, size_bytes: int | None) -> Iterator[Finding]:
+    if not size_bytes:
+        found = "no such file" if size_bytes is None else "an empty file"
+        yield Finding(_path(subject, template), "a file with content", found)
+
+
+@check(
+    "MEAS-002",
+    "user.conf is there",
+    "rules.md M3",
+    Scope.RESULT,
+    ("loadgen",),
+    fix="Copy the user.conf of the performance run.",
+)
+def user_conf(subject: Subject) -> Iterator[Finding | Skip]:
+    """user.conf stands beside the measurements file and is not empty."""
+    yield from _filled(subject, subject.round.layout.user_conf, result_of(subject).user_conf_bytes)
+
+
+@check(
+    "MEAS-003",
+    "README.md is there",
+    "rules.md M3",
+    Scope.RESULT,
+    fix="Write a README.md that says how to repeat the run: command, flags, versions.",
+)
+def readme(subject: Subject) -> Iterator[Finding | Skip]:
+    """README.md stands beside the measurements file and is not empty."""
+    yield from _filled(subject, subject.round.layout.readme, result_of(subject).readme_bytes)
+
+
+@check(
+    "MEAS-004",
+    "the measurements say what they must",
+    "rules.md M4",
+    Scope.RESULT,
+    ("measurements",),
+    fix='Fill the field in; for retraining write "No", since false and "" count as empty.',
+)
+def fields(subject: Subject) -> Iterator[Finding | Skip]:
+    """The five fields of rules.md 3.2 are there and not empty, false or 0."""
+    document = _document(result_of(subject))
+    for field in subject.round.measurements_fields:
+        if not document.members.get(field):
+            pointer = pointer_of(field)
+            present = field in document.members
+            found = f'"{field}": {document.members[field]!r}' if present else f'no "{field}"'
+            yield Finding(
+                _file(subject),
+                f'a meaningful "{field}"',
+                found,
+                line=document.lines.get(pointer),
+                pointer=pointer if present else "",
+            )
+
+
+@check(
+    "MEAS-005",
+    "the measurements are plain JSON",
+    "rules.md F5",
+    Scope.RESULT,
+    ("measurements",),
+    fix="Save it as plain JSON: UTF-8 without BOM, no trailing commas, each key once.",
+)
+def plain_json(subject: Subject) -> Iterator[Finding | Skip]:
+    """The measurements need no repair to be read. The official checker crashes on some of what is repaired here."""
+    for problem in _document(result_of(subject)).problems:
+        finding = Finding(_file(subject), "plain JSON", problem.reason, line=problem.line)
+        official = None if problem.official else Severity.ERROR
+        yield from graded(finding, official=official, strict=Severity.WARNING)
+
+
+@check(
+    "MEAS-006",
+    "no placeholder was left in the measurements",
+    "rules.md M4, SR:514-530",
+    Scope.RESULT,
+    ("measurements",),
+    fix="Write what was used.",
+)
+def placeholders(subject: Subject) -> Iterator[Finding | Skip]:
+    """No value of the measurements is or holds TBD, TODO, xxx, ??? or <name>."""
+    document = _document(result_of(subject))
+    for field, value in document.members.items():
+        if placeholder(value) is not None:
+            pointer = pointer_of(field)
+            line = document.lines.get(pointer)
+            finding = Finding(
+                _file(subject), f'"{field}" filled in', f'"{field}": {value!r}', line=line, pointer=pointer
+            )
+            yield strictly(finding, Severity.WARNING)

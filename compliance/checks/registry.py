@@ -1,0 +1,45 @@
+"""All checks by id. A check enters by its decorator; a module of checks enters by its name in `MODULES`."""
+
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+
+from compliance.checks.model import Check, CheckFunction, Scope
+
+MODULES = ("structure", "scenarios", "logs", "performance", "latency", "accuracy", "system", "measurements", "audits")
+"""The modules of this package that hold checks, in the order a report shows their findings."""
+
+_CHECKS: dict[str, Check] = {}
+
+
+def check(
+    check_id: str,
+    title: str,
+    source: str,
+    scope: Scope,
+    needs: tuple[str, ...] = (),
+    *,
+    fix: str,
+    lowers: bool = True,
+) -> Callable[[CheckFunction], CheckFunction]:
+    """Enter a function as the check `check_id`; its docstring is what `weighbridge explain` prints.
+
+    `source` is a rules.md id or the rule's text; for `needs`, `fix` and `lowers` see `Check`. Raises ValueError when
+    the id is taken.
+    """
+
+    def enter(function: CheckFunction) -> CheckFunction:
+        if check_id in _CHECKS:
+            raise ValueError(f"check id {check_id} is taken; give {function.__name__} another one")
+        _CHECKS[check_id] = Check(check_id, title, source, scope, needs, function, fix, lowers)
+        return function
+
+    return enter
+
+
+@cache
+def all_checks() -> tuple[Check, ...]:
+    """Every check of this installation, in report order."""
+    for module in MODULES:
+        import_module(f"compliance.checks.{module}")
+    return tuple(_CHECKS.values())

@@ -1,0 +1,184 @@
+"""SCN-: which benchmarks and scenarios stand in a tree (rules.md L7-L11, P2, P18)."""
+
+from collections.abc import Iterator
+from difflib import get_close_matches
+
+from compliance.checks.facts import (
+    INFERABLE,
+    about,
+    benchmark_of,
+    fits_folder,
+    graded,
+    is_open,
+    result_of,
+    scenario_of_log,
+    strictly,
+    system_of,
+)
+from compliance.checks.model import Finding, Scope, Skip, Subject
+from compliance.checks.registry import check
+from compliance.rule_types import BenchmarkRules, SuiteRules
+from compliance.vocabulary import Scenario, Severity, Suite
+
+_SUITES = frozenset(suite.value for suite in Suite)
+
+
+@check(
+    "SCN-001",
+    "the folder is a scenario",
+    "rules.md L8, 10.2",
+    Scope.RESULT,
+    fix="Name it Offline, Server, Interactive, SingleStream or MultiStream; move anything else away.",
+)
+def known_scenario(subject: Subject) -> Iterator[Finding | Skip]:
+    """The results folder's name is a scenario. In lower case it is accepted; strict warns.
+
+    The official checker stops altogether over another folder here, or another spelling.
+    """
+    result = result_of(subject)
+    names = tuple(scenario.value for scenario in Scenario)
+    if result.scenario_dir in names:
+        return
+    lowered = result.scenario_dir in {name.lower() for name in names}
+    finding = Finding(result.path, f"one of {', '.join(names)}", f'a folder "{result.scenario_dir}"')
+    if lowered:
+        yield strictly(finding, Severity.WARNING)
+    else:
+        yield from graded(finding, official=Severity.ERROR, strict=Severity.ERROR)
+
+
+@check(
+    "SCN-002",
+    "the benchmark is one of the round",
+    "rules.md L11, O10",
+    Scope.RESULT,
+    fix="Name the folder as the round names the benchmark; in open, map your own name in model_mapping.json.",
+)
+def known_benchmark(subject: Subject) -> Iterator[Finding | Skip]:
+    """The benchmark's folder is a benchmark of the round, by name, alias or (open) model_mapping.json."""
+    result = result_of(subject)
+    if subject.benchmark is not None:
+        return
+    mapping = subject.submitter.model_mapping if subject.submitter else None
+    name = (mapping.text(result.benchmark) if mapping else None) or result.benchmark
+    if name in subject.round.unshipped:
+        yield Skip(f"round {subject.round.name} has {name}, but this installation has no rules for it: not judged")
+        return
+    known = tuple(subject.round.benchmarks)
+    near = get_close_matches(name, known, n=1)
+    message = f"did you mean {near[0]}?" if near else ""
+    expected = f"a benchmark of round {subject.round.name}: {', '.join((*known, *subject.round.unshipped))}"
+    yield Finding(result.path, expected, f'"{name}"', message=message)
+
+
+def suites_of(subject: Subject) -> tuple[Suite, ...]:
+    """The suites that the description's system_type names; none when it is not one of the four known values."""
+    description = system_of(subject).description
+    named = description.members.get("system_type") if description else None
+    parts = named.split(",") if isinstance(named, str) else ()
+    return tuple(Suite(part) for part in parts) if parts and all(part in _SUITES for part in parts) else ()
+
+
+def _merged(benchmark: BenchmarkRules, suites: tuple[Suite, ...]) -> SuiteRules | None:
+    """What a system of these suites must bring: for both, the demands of each suite that has the benchmark."""
+    rules = [benchmark.suites[suite] for suite in suites if suite in benchmark.suites]
+    if not rules:
+        return None
+    return SuiteRules(
+        tuple(dict.fromkeys(scenario for each in rules for scenario in each.required)),
+        tuple(dict.fromkeys(group for each in rules for group in each.one_of)),
+        tuple(dict.fromkeys(scenario for each in rules for scenario in each.optional)),
+    )
+
+
+def _present(subject: Subject) -> set[Scenario | None]:
+    own = result_of(subject)
+    return {other.scenario for other in system_of(subject).results if other.benchmark == own.benchmark}
+
+
+@check(
+    "SCN-003",
+    "every required scenario is there",
+    "rules.md L7, L9, O13",
+    Scope.RESULT,
+    ("benchmark", "description"),
+    fix="Run the missing scenario too, or submit the benchmark in the open division.",
+)
+def required(subject: Subject) -> Iterator[Finding | Skip]:
+    """Beside this result stand all scenarios that the suite demands; one of Server and Interactive where it says so.
+
+    A missing one turns down every scenario of the benchmark; in the open division it is a warning.
+    """
+    result, suites = result_of(subject), suites_of(subject)
+    rules = _merged(benchmark_of(subject), suites)
+    if not suites:
+        yield Skip("no known system_type (SYS-004)")
+        return
+    where = result.path.rpartition("/")[0]
+    official, strict = (None, Severity.WARNING) if is_open(subject) else (Severity.ERROR, Severity.ERROR)
+    if rules is None:
+        named = " and ".join(suites)
+        finding = Finding(where, "a benchmark of the system's suite", f"{result.benchmark} is not in the {named} suite")
+        yield from graded(finding, official=official, strict=strict)
+        return
+    present = _present(subject)
+    groups = (*((scenario,) for scenario in rules.required), *rules.one_of)
+    for group in groups:
+        if not present.intersection(group):
+            found = ", ".join(sorted(scenario for scenario in present if scenario)) or "none"
+            finding = Finding(where, " or ".join(group), f"only {found}")
+            yield from graded(finding, official=official, strict=strict)
+
+
+@check(
+    "SCN-004",
+    "no scenario that the benchmark does not have",
+    "rules.md L8, P2",
+    Scope.RESULT,
+    ("benchmark", "description", "closed"),
+    fix="Take the folder out, or submit it in the open division.",
+)
+def unknown(subject: Subject) -> Iterator[Finding | Skip]:
+    """Beside this result stands no scenario that the suite does not list; one such turns down all of the benchmark."""
+    result = result_of(subject)
+    rules = _merged(benchmark_of(subject), suites_of(subject))
+    if rules is None:
+        yield Skip("no known suite (SYS-004, SCN-003)")
+        return
+    for other in system_of(subject).results:
+        if other.benchmark == result.benchmark and other.scenario not in rules.known:
+            yield Finding(other.path, f"one of {', '.join(rules.known)}", f'a folder "{other.scenario_dir}"')
+
+
+@check(
+    "SCN-005",
+    "the performance run is of this scenario",
+    "rules.md P18",
+    Scope.RESULT,
+    ("loadgen", "performance"),
+    fix="Put the run of this very scenario here; only an edge system may infer one scenario from another.",
+)
+def log_scenario(subject: Subject) -> Iterator[Finding | Skip]:
+    """effective_scenario is the folder's (Server for Interactive), or one an edge system may infer it from."""
+    result = result_of(subject)
+    if result.scenario is None:
+        yield Skip("the folder's name is no scenario (SCN-001)")
+        return
+    measured = scenario_of_log(result.performance)
+    if fits_folder(measured, result.scenario):
+        return
+    if Suite.EDGE in suites_of(subject) and (measured, result.scenario) in INFERABLE:
+        yield from _inference(subject, measured)
+        return
+    key = "effective_scenario"
+    yield about(result.performance, key, f"{key} = {result.scenario.loadgen_name}")
+
+
+def _inference(subject: Subject, measured: Scenario | None) -> Iterator[Finding]:
+    """MultiStream inferred from SingleStream needs an early-stopping estimate: LoadGen writes 0 for too few queries."""
+    result = result_of(subject)
+    key = "early_stopping_latency_ms"
+    if (measured, result.scenario) == (Scenario.SINGLE_STREAM, Scenario.MULTI_STREAM):
+        value = result.performance.detail.number(key) if result.performance.detail else None
+        if not value:
+            yield about(result.performance, key, f"{key} > 0, to infer MultiStream")

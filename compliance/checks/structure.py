@@ -1,0 +1,273 @@
+"""STR-: the tree itself: what lies where (rules.md 2.4, 5.9 O1-O9, O11, O12, O18)."""
+
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+from compliance.checks.facts import result_of, strictly
+from compliance.checks.model import Finding, Scope, Skip, Subject
+from compliance.checks.registry import check
+from compliance.records import RunLogs, SubmitterEntry, TreeFile
+from compliance.vocabulary import Division, Severity
+
+_DIVISIONS = {division.value for division in Division}
+_ROOT_DIRS = {*_DIVISIONS, ".git", ".github", "assets"}
+_ROOT_SUFFIXES = (".md", ".pdf")
+_SUBMITTER_DIRS = {"systems", "code", "src", "documentation", "results", "measurements", "compliance", "calibration"}
+_REMOVE = "Take it out of the submission, or move it into the submitter's documentation folder."
+_RENAME = "Rename it."
+
+
+def _parts(entry: TreeFile) -> tuple[str, ...]:
+    return PurePosixPath(entry.path).parts
+
+
+def _in_division(entry: TreeFile, depth: int) -> bool:
+    parts = _parts(entry)
+    return len(parts) >= depth and parts[0] in _DIVISIONS
+
+
+def _submitter_of(subject: Subject) -> SubmitterEntry:
+    if subject.submitter is None:
+        raise LookupError("this check is for submitters; give it Scope.SUBMITTER")
+    return subject.submitter
+
+
+def _beneath(subject: Subject) -> Iterator[TreeFile]:
+    """The files and folders under the submitter's folder."""
+    root = f"{_submitter_of(subject).path}/"
+    return (entry for entry in subject.submission.files if entry.path.startswith(root))
+
+
+@check("STR-001", "the root holds only divisions", "rules.md O1", Scope.TREE, fix=_REMOVE, lowers=False)
+def root_folders(subject: Subject) -> Iterator[Finding | Skip]:
+    """Folders at the root are closed, open, network (.git, .github, assets are let through)."""
+    for entry in subject.submission.files:
+        parts = _parts(entry)
+        if len(parts) == 1 and entry.kind == "dir" and parts[0] not in _ROOT_DIRS:
+            yield strictly(Finding(entry.path, "closed, open or network", f'a folder "{entry.path}"'))
+
+
+@check("STR-002", "no file above the submitters", "rules.md O2", Scope.TREE, fix=_REMOVE, lowers=False)
+def stray_files(subject: Subject) -> Iterator[Finding | Skip]:
+    """No file at the root but .md and .pdf, none directly in a division."""
+    for entry in subject.submission.files:
+        parts = _parts(entry)
+        at_root = len(parts) == 1 and not entry.path.endswith(_ROOT_SUFFIXES)
+        in_division = len(parts) == len(("division", "file")) and parts[0] in _DIVISIONS
+        if entry.kind != "dir" and (at_root or in_division):
+            yield strictly(Finding(entry.path, "files under a submitter's folder", "a file above it"))
+
+
+@check(
+    "STR-003",
+    "no broken link",
+    "rules.md O3",
+    Scope.SUBMITTER,
+    fix="Put the file in the link's place, or take the link out.",
+)
+def broken_links(subject: Subject) -> Iterator[Finding | Skip]:
+    """No symbolic link without its target."""
+    for entry in _beneath(subject):
+        if entry.kind == "broken_link":
+            yield strictly(Finding(entry.path, "a link with a target", "a link to nothing"))
+
+
+@check(
+    "STR-004",
+    "no file is too large",
+    "rules.md O4",
+    Scope.SUBMITTER,
+    fix="Leave it out (trace logs, weights), or truncate it.",
+)
+def large_files(subject: Subject) -> Iterator[Finding | Skip]:
+    """No file exceeds the round's limit of 50 MiB."""
+    limit = subject.round.large_file_limit_bytes
+    for entry in _beneath(subject):
+        if entry.kind != "dir" and entry.bytes > limit:
+            yield strictly(Finding(entry.path, f"at most {limit} bytes", f"{entry.bytes} bytes"))
+
+
+def _named(subject: Subject, *, folder: bool | None, fault: str, wrong: str) -> Iterator[Finding]:
+    for entry in _beneath(subject):
+        name = PurePosixPath(entry.path).name
+        right_kind = folder is None or (entry.kind == "dir") is folder
+        if right_kind and (name.startswith(wrong) if wrong == "." else wrong in name):
+            yield strictly(Finding(entry.path, f"a name without {fault}", f'"{name}"'), Severity.WARNING)
+
+
+@check("STR-005", "no name begins with a dot", "rules.md O5", Scope.SUBMITTER, fix=_REMOVE)
+def dot_names(subject: Subject) -> Iterator[Finding | Skip]:
+    """No file or folder of a submitter has a name that begins with a dot, .gitkeep included."""
+    yield from _named(subject, folder=None, fault="a leading dot", wrong=".")
+
+
+@check("STR-006", "no name holds a space", "rules.md O6", Scope.SUBMITTER, fix=_RENAME)
+def spaces(subject: Subject) -> Iterator[Finding | Skip]:
+    """No file or folder of a submitter has a space in its name."""
+    yield from _named(subject, folder=None, fault="spaces", wrong=" ")
+
+
+@check("STR-007", "no cache and no empty folder", "rules.md O7", Scope.SUBMITTER, fix=_REMOVE)
+def caches(subject: Subject) -> Iterator[Finding | Skip]:
+    """No __pycache__ and no empty folder beneath a submitter."""
+    yield from _named(subject, folder=True, fault="__pycache__", wrong="__pycache__")
+    entries = tuple(_beneath(subject))
+    parents = {PurePosixPath(entry.path).parent.as_posix() for entry in entries}
+    for entry in entries:
+        if entry.kind == "dir" and entry.path not in parents:
+            yield strictly(Finding(entry.path, "files in every folder", "an empty folder"), Severity.WARNING)
+
+
+@check(
+    "STR-008",
+    "every system description has results",
+    "rules.md O8",
+    Scope.SUBMITTER,
+    fix="Add the system's results or take its description out; a description is named exactly as its results folder.",
+    lowers=False,
+)
+def descriptions_used(subject: Subject) -> Iterator[Finding | Skip]:
+    """Each systems/<system>.json has a folder results/<system>."""
+    for path in _submitter_of(subject).orphan_descriptions:
+        yield strictly(Finding(path, "a results folder of the same name", "none"))
+
+
+@check(
+    "STR-009",
+    "the calibration is written up",
+    "rules.md O9, SR:374",
+    Scope.SUBMITTER,
+    fix="Write documentation/calibration.md: how weights and activations were quantised, or that they were not.",
+)
+def calibration(subject: Subject) -> Iterator[Finding | Skip]:
+    """calibration.md stands at the submitter's root or under documentation/ in closed and network."""
+    submitter = _submitter_of(subject)
+    if submitter.division is Division.OPEN:
+        yield Skip("not asked in the open division")
+    elif submitter.calibration is None:
+        path = f"{submitter.path}/documentation/calibration.md"
+        yield strictly(Finding(path, "a calibration write-up", "no such file"), Severity.WARNING)
+
+
+@check(
+    "STR-010",
+    "the source folder is there",
+    "rules.md M2, O18",
+    Scope.SUBMITTER,
+    fix="Add the folder with the code, or with a README.md that names the exact public version that was run.",
+)
+def source_folder(subject: Subject) -> Iterator[Finding | Skip]:
+    """src/ (code/ up to v5.1) of the submitter exists."""
+    submitter = _submitter_of(subject)
+    if submitter.source_dir is None:
+        layout = subject.round.layout.source_dir
+        path = layout.format(division=submitter.division.value, submitter=submitter.name)
+        yield Finding(path, "a folder with the source code", "no such folder")
+
+
+def _names(run: RunLogs, required: tuple[str, ...], optional: tuple[str, ...]) -> Iterator[Finding]:
+    if not run.files:
+        return
+    for name in required:
+        if name not in run.files:
+            yield strictly(Finding(f"{run.folder}/{name}", f"the file {name}", "no such file"), Severity.WARNING)
+    for name in run.files:
+        if name not in {*required, *optional}:
+            expected = f"only {', '.join(required)}"
+            yield strictly(Finding(f"{run.folder}/{name}", expected, f'a file "{name}"'), Severity.WARNING)
+
+
+_FILES = "Hold exactly LoadGen's files (and accuracy.txt) there; notes belong into README.md or documentation/."
+
+
+@check("STR-011", "the accuracy folder holds its files", "rules.md O11", Scope.RESULT, ("loadgen",), fix=_FILES)
+def accuracy_files(subject: Subject) -> Iterator[Finding | Skip]:
+    """accuracy/ holds accuracy.txt and LoadGen's three files, and nothing else but what is optional."""
+    layout = subject.round.layout
+    run = result_of(subject).accuracy
+    required = tuple(name for name in layout.required_accuracy_files if name not in _ASKED_ELSEWHERE)
+    yield from _names(run, required, (*layout.required_accuracy_files, *layout.optional_run_files))
+
+
+@check("STR-012", "the performance folder holds its files", "rules.md O12", Scope.RESULT, ("loadgen",), fix=_FILES)
+def performance_files(subject: Subject) -> Iterator[Finding | Skip]:
+    """performance/run_1 holds the detail and the summary log, and nothing else but what is optional."""
+    layout = subject.round.layout
+    run = result_of(subject).performance
+    required = tuple(name for name in layout.required_performance_files if name not in _ASKED_ELSEWHERE)
+    yield from _names(run, required, (*layout.required_performance_files, *layout.optional_run_files))
+
+
+_ASKED_ELSEWHERE = ("mlperf_log_detail.txt", "accuracy.txt", "mlperf_log_accuracy.json")
+
+
+@check(
+    "STR-013",
+    "the tree holds results",
+    "rules.md 10.3",
+    Scope.TREE,
+    fix="Check the path, and the spelling of --submitter; a tree is <division>/<submitter>/results/...",
+)
+def not_empty(subject: Subject) -> Iterator[Finding | Skip]:
+    """At least one results folder was found. The official checker calls an empty tree good."""
+    systems = (system for submitter in subject.submission.submitters for system in submitter.systems)
+    if not any(system.results for system in systems):
+        yield strictly(Finding(".", "at least one results folder", "none"))
+
+
+@check(
+    "STR-014",
+    "every submitter has a results folder",
+    "rules.md L3",
+    Scope.SUBMITTER,
+    fix="Add results/<system>/<benchmark>/<scenario>/, or take the submitter's folder out.",
+)
+def results_folder(subject: Subject) -> Iterator[Finding | Skip]:
+    """results/ exists under each submitter; the official checker crashes without it."""
+    path = f"{_submitter_of(subject).path}/results"
+    if not any(entry.path == path for entry in subject.submission.files):
+        yield Finding(path, "a folder with results", "no such folder")
+
+
+@check(
+    "STR-015",
+    "the model mapping can be read",
+    "rules.md L4",
+    Scope.SUBMITTER,
+    fix="Write model_mapping.json as one JSON object: your folder's name to the benchmark's.",
+)
+def model_mapping(subject: Subject) -> Iterator[Finding | Skip]:
+    """model_mapping.json of an open submitter, where there is one, is a JSON object."""
+    submitter = _submitter_of(subject)
+    for noted in submitter.unreadable:
+        if PurePosixPath(noted.path).name == "model_mapping.json":
+            yield Finding(noted.path, "a JSON object", noted.reason, line=noted.line)
+
+
+@check("STR-016", "a submitter's folders are the known ones", "rules.md 8 (SR:364-420)", Scope.SUBMITTER, fix=_REMOVE)
+def submitter_folders(subject: Subject) -> Iterator[Finding | Skip]:
+    """Under a submitter stand systems, src (code), documentation, results, and nothing else."""
+    depth = len(PurePosixPath(_submitter_of(subject).path).parts) + 1
+    for entry in _beneath(subject):
+        parts = _parts(entry)
+        if (
+            len(parts) == depth
+            and entry.kind == "dir"
+            and parts[-1] not in _SUBMITTER_DIRS
+            and not parts[-1].startswith(".")
+        ):
+            expected = "systems, src, documentation, results"
+            yield strictly(Finding(entry.path, expected, f'a folder "{parts[-1]}"'), Severity.WARNING)
+
+
+@check(
+    "STR-017",
+    "every file of the tree can be read",
+    "rules.md 10.7",
+    Scope.TREE,
+    fix="Mend the file's permissions, or copy it anew.",
+)
+def readable(subject: Subject) -> Iterator[Finding | Skip]:
+    """Nothing of the tree's own level was found unreadable."""
+    for noted in subject.submission.unreadable:
+        yield Finding(noted.path, "a readable file or folder", noted.reason, line=noted.line)

@@ -1,0 +1,50 @@
+"""What a check asks, why, and what to do: from the registry, for `weighbridge explain ID`."""
+
+import inspect
+import textwrap
+from difflib import get_close_matches
+
+from compliance.checks.model import Check, Scope
+from compliance.checks.registry import all_checks
+from compliance.errors import RuleError
+from compliance.judge import INTERNAL
+
+_SCOPES = {
+    Scope.TREE: "the whole tree",
+    Scope.SUBMITTER: "each submitter; its errors turn down all of the submitter's results",
+    Scope.SYSTEM: "each system description; its errors turn down all of the system's results",
+    Scope.RESULT: "each results folder",
+}
+_ONLY_TREE = "they fail the tree, not single results"
+
+
+def find_check(check_id: str) -> Check:
+    """The check of that id, in any case. Raises RuleError with the nearest ids for an unknown one."""
+    by_id = {check.id: check for check in all_checks()}
+    wanted = check_id.upper()
+    if wanted in by_id:
+        return by_id[wanted]
+    near = get_close_matches(wanted, by_id, n=1)
+    hint = f"did you mean {near[0]}? " if near else ""
+    raise RuleError(f"no check {check_id!r}; {hint}`weighbridge explain` knows {_prefixes()}")
+
+
+def explain(check_id: str, width: int = 80) -> str:
+    """What the check asks, where that is written, what it looks at, what to do. Raises RuleError for an unknown id."""
+    if check_id.upper() == INTERNAL:
+        return _wrapped("INT-001: a check did not come to an end. That is a fault of weighbridge: report it.", width)
+    check = find_check(check_id)
+    scope = _SCOPES[check.scope] if check.lowers else f"{_SCOPES[check.scope].split(';')[0]}; {_ONLY_TREE}"
+    asks = inspect.getdoc(check.function) or check.title
+    needs = f"\nneeds:  {', '.join(check.needs)}" if check.needs else ""
+    body = "\n".join(_wrapped(paragraph, width) for paragraph in asks.split("\n\n"))
+    fix = textwrap.fill(check.fix, width, initial_indent="fix:    ", subsequent_indent=" " * 8)
+    return f"{check.id}: {check.title}\n\n{body}\n\nsource: {check.source}\nscope:  {scope}{needs}\n{fix}\n"
+
+
+def _wrapped(text: str, width: int) -> str:
+    return textwrap.fill(" ".join(text.split()), width)
+
+
+def _prefixes() -> str:
+    return ", ".join(dict.fromkeys(f"{check.id.split('-')[0]}-" for check in all_checks()))

@@ -1,0 +1,75 @@
+"""The reported metric of a result: which key of the detail log, in which unit, and how a scenario is inferred."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from compliance.logs.detail import DetailLog
+from compliance.records import Result
+from compliance.rule_types import BenchmarkRules
+from compliance.vocabulary import Scenario
+
+BASE_KEYS: Mapping[Scenario, str] = {
+    Scenario.OFFLINE: "result_samples_per_second",
+    Scenario.SERVER: "result_completed_samples_per_sec",
+    Scenario.INTERACTIVE: "result_completed_samples_per_sec",
+    Scenario.SINGLE_STREAM: "early_stopping_latency_ss",
+    Scenario.MULTI_STREAM: "early_stopping_latency_ms",
+}
+"""Each scenario's metric unless the benchmark has its own (rules.md 1.8)."""
+
+BASE_UNITS: Mapping[Scenario, str] = {
+    Scenario.OFFLINE: "Samples/s",
+    Scenario.SERVER: "Queries/s",
+    Scenario.INTERACTIVE: "Queries/s",
+    Scenario.SINGLE_STREAM: "Latency (ms)",
+    Scenario.MULTI_STREAM: "Latency (ms)",
+}
+_SCENARIOS = frozenset(scenario.value for scenario in Scenario)
+_NS_PER_MS = 1e6
+_MULTI_STREAM_SAMPLES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A result's metric. `value` is None when it cannot be read; `inferred` when another scenario was measured."""
+
+    value: float | None
+    unit: str
+    inferred: bool
+
+
+def metric_key(benchmark: BenchmarkRules, scenario: Scenario) -> str:
+    """The detail log key that holds the benchmark's metric in a scenario."""
+    rules = benchmark.scenarios.get(scenario)
+    return BASE_KEYS[scenario] if rules is None else rules.metric_key
+
+
+def read_metric(result: Result, benchmark: BenchmarkRules | None) -> Metric:
+    """The metric of a result, inferred from another scenario where the log holds that one (rules.md P20)."""
+    folder = result.scenario
+    if benchmark is None or folder is None:
+        return Metric(None, "", inferred=False)
+    rules = benchmark.scenarios.get(folder)
+    unit = BASE_UNITS[folder] if rules is None else rules.unit
+    detail = result.performance.detail
+    logged = detail.value("effective_scenario") if detail else None
+    if detail is None or not isinstance(logged, str) or logged not in _SCENARIOS:
+        return Metric(None, unit, inferred=False)
+    measured = Scenario(logged)
+    if measured.value != folder.loadgen_name:
+        return Metric(_inferred(detail, measured, folder), unit, inferred=True)
+    value = detail.number(metric_key(benchmark, folder))
+    divisor = rules.metric_divisor if rules else _NS_PER_MS if unit == "Latency (ms)" else 1.0
+    return Metric(None if value is None else value / divisor, unit, inferred=False)
+
+
+def _inferred(detail: DetailLog, measured: Scenario, folder: Scenario) -> float | None:
+    if (measured, folder) == (Scenario.SINGLE_STREAM, Scenario.OFFLINE):
+        return detail.number("result_qps_without_loadgen_overhead")
+    if (measured, folder) == (Scenario.SINGLE_STREAM, Scenario.MULTI_STREAM):
+        latency_ns = detail.number("early_stopping_latency_ms")
+        return None if not latency_ns else latency_ns * _MULTI_STREAM_SAMPLES / _NS_PER_MS
+    if (measured, folder) == (Scenario.MULTI_STREAM, Scenario.OFFLINE):
+        samples, mean_ns = detail.number("effective_samples_per_query"), detail.number("result_mean_query_latency_ns")
+        return None if samples is None or not mean_ns else samples * 1000 / (mean_ns / _NS_PER_MS)
+    return None

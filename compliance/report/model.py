@@ -1,0 +1,246 @@
+"""A report: a judgement seen from one profile, with waivers marked. What the text, JSON and other forms are made of."""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from importlib.metadata import PackageNotFoundError, version
+
+from compliance.checks.model import Finding, Outcome
+from compliance.judge import INVALID, NOT_JUDGED, VALID, JudgedResult, Judgement
+from compliance.metric import read_metric
+from compliance.rule_types import BenchmarkRules
+from compliance.vocabulary import Profile, Severity
+from compliance.waivers import Waiver
+
+OFFICIAL_CHECKER = "mlcommons/inference b66003e1"
+PASS, FAIL = "pass", "fail"
+_EXIT_CODES = {PASS: 0, FAIL: 1, NOT_JUDGED: 3}
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """Who judged: this tool, its version, and the official checker whose verdicts the official profile gives."""
+
+    name: str
+    version: str
+    official_checker: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReportFinding:
+    """A finding as one profile weighs it: one that does not count there is information. `waiver` covers it, or None."""
+
+    id: str
+    title: str
+    source: str
+    severity: Severity
+    where: str
+    line: int | None
+    pointer: str | None
+    expected: str
+    found: str
+    message: str
+    fix: str
+    profiles: tuple[Profile, ...]
+    waiver: Waiver | None
+
+    @property
+    def place(self) -> str:
+        """path:line, or path#pointer where there is no line."""
+        if self.line is not None:
+            return f"{self.where}:{self.line}"
+        return f"{self.where}#{self.pointer}" if self.pointer else self.where
+
+
+@dataclass(frozen=True, slots=True)
+class AccuracyValue:
+    """One metric as accuracy.txt has it (None when it cannot be read) and its bounds."""
+
+    value: float | None
+    minimum: float | None
+    maximum: float | None
+
+    @property
+    def margin(self) -> float | None:
+        """How far inside its nearest bound the value lies, as a fraction of the bound; negative is outside."""
+        if self.value is None:
+            return None
+        above = [] if self.minimum is None else [self.value / self.minimum - 1]
+        below = [] if self.maximum is None else [1 - self.value / self.maximum]
+        return min((*above, *below), default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class ReportResult:
+    """One result: who, what, both verdicts, the metric with its unit, the scores, every finding that bears on it."""
+
+    path: str
+    division: str
+    submitter: str
+    system: str
+    benchmark: str
+    scenario: str
+    verdict: str
+    official_verdict: str
+    strict_verdict: str
+    metric: float | None
+    unit: str
+    inferred: bool
+    accuracy: Mapping[str, AccuracyValue]
+    findings: tuple[ReportFinding, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A whole report. `findings` are those of the tree, submitters and systems; a result's stand with it."""
+
+    tool: Tool
+    round: str
+    round_official: bool
+    profile: Profile
+    verdict: str
+    results: tuple[ReportResult, ...]
+    findings: tuple[ReportFinding, ...]
+    waivers: tuple[Waiver, ...]
+    expired_waivers: tuple[Waiver, ...]
+
+    @property
+    def exit_code(self) -> int:
+        """0 nothing is wrong, 1 at least one unwaived error, 3 no error but something had no rules to be judged by."""
+        return _EXIT_CODES[self.verdict]
+
+    def every_finding(self) -> tuple[ReportFinding, ...]:
+        """Each finding once: the tree's and, of the results', those that are not the tree's as well."""
+        listed = (*self.findings, *(finding for result in self.results for finding in result.findings))
+        return tuple(dict.fromkeys(listed))
+
+
+def build_report(
+    judgement: Judgement, profile: Profile, waivers: tuple[Waiver, ...] = (), today: date | None = None
+) -> Report:
+    """The judgement from one profile's side. `today` decides which waivers have expired (default: now, UTC)."""
+    day = today or datetime.now(tz=UTC).date()
+    lens = _Lens(profile, waivers, day)
+    results = tuple(_result(judged, judgement, lens) for judged in judgement.results)
+    findings = lens.findings(judgement.above)
+    return Report(
+        tool=Tool("weighbridge", _version(), OFFICIAL_CHECKER),
+        round=judgement.round.name,
+        round_official=judgement.round.official,
+        profile=profile,
+        verdict=_overall(results, findings, profile),
+        results=results,
+        findings=findings,
+        waivers=tuple(waiver for waiver in waivers if not waiver.expired(day)),
+        expired_waivers=tuple(waiver for waiver in waivers if waiver.expired(day)),
+    )
+
+
+def weighs(finding: ReportFinding, profile: Profile) -> bool:
+    """Whether the finding turns something down in its report: an error, and not waived. Waivers hold in strict only."""
+    return finding.severity is Severity.ERROR and (profile is Profile.OFFICIAL or finding.waiver is None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Lens:
+    profile: Profile
+    waivers: tuple[Waiver, ...]
+    today: date
+
+    def findings(self, outcomes: Iterable[Outcome]) -> tuple[ReportFinding, ...]:
+        """The outcomes' findings as the profile weighs them; one that the profile has a weight of its own for, once."""
+        pairs = [(outcome, finding) for outcome in outcomes for finding in outcome.findings]
+        own = {_same(outcome, finding) for outcome, finding in pairs if self.profile in finding.profiles}
+        kept = (
+            self._weighed(outcome, finding)
+            for outcome, finding in pairs
+            if self.profile in finding.profiles or _same(outcome, finding) not in own
+        )
+        return tuple(dict.fromkeys(kept))
+
+    def _weighed(self, outcome: Outcome, finding: Finding) -> ReportFinding:
+        check = outcome.check
+        return ReportFinding(
+            id=check.id,
+            title=check.title,
+            source=check.source,
+            severity=finding.severity if self.profile in finding.profiles else Severity.INFO,
+            where=finding.where,
+            line=finding.line,
+            pointer=finding.pointer,
+            expected=finding.expected,
+            found=finding.found,
+            message=finding.message,
+            fix=finding.fix or check.fix,
+            profiles=finding.profiles,
+            waiver=self.waiver(check.id, finding.where),
+        )
+
+    def waiver(self, check_id: str, where: str) -> Waiver | None:
+        """The first waiver that covers such a finding today."""
+        return next((waiver for waiver in self.waivers if waiver.covers(check_id, where, self.today)), None)
+
+
+def _same(outcome: Outcome, finding: Finding) -> tuple[str, str, int | None, str | None, str, str]:
+    return (outcome.check.id, finding.where, finding.line, finding.pointer, finding.expected, finding.found)
+
+
+def _result(judged: JudgedResult, judgement: Judgement, lens: _Lens) -> ReportResult:
+    result, verdicts = judged.result, judged.verdicts
+    benchmark = judgement.round.benchmarks.get(result.rules_benchmark or "")
+    metric = read_metric(result, benchmark)
+    strict = _waived_verdict(judged, lens)
+    return ReportResult(
+        path=result.path,
+        division=result.division.value,
+        submitter=result.submitter,
+        system=result.system,
+        benchmark=result.benchmark,
+        scenario=result.scenario.value if result.scenario else result.scenario_dir,
+        verdict=verdicts.official if lens.profile is Profile.OFFICIAL else strict,
+        official_verdict=verdicts.official,
+        strict_verdict=strict,
+        metric=_finite(metric.value),
+        unit=metric.unit,
+        inferred=metric.inferred,
+        accuracy={} if benchmark is None else dict(_accuracy(judged, benchmark)),
+        findings=lens.findings((*verdicts.outcomes, *judged.inherited)),
+    )
+
+
+def _waived_verdict(judged: JudgedResult, lens: _Lens) -> str:
+    """The strict verdict once waived findings are set aside. It turns from invalid only if every error is waived."""
+    if judged.verdicts.strict != INVALID:
+        return judged.verdicts.strict
+    strict = _Lens(Profile.STRICT, lens.waivers, lens.today)
+    findings = strict.findings((*judged.verdicts.outcomes, *judged.inherited))
+    if any(weighs(finding, Profile.STRICT) for finding in findings):
+        return INVALID
+    return VALID if judged.result.rules_benchmark else NOT_JUDGED
+
+
+def _accuracy(judged: JudgedResult, benchmark: BenchmarkRules) -> Iterator[tuple[str, AccuracyValue]]:
+    text = judged.result.accuracy_text
+    for target in benchmark.accuracy:
+        written = text.written(target.metric) if text else ()
+        value = written[-1].value if written else None
+        yield target.metric, AccuracyValue(_finite(value), target.minimum, target.maximum)
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None
+
+
+def _overall(results: tuple[ReportResult, ...], findings: tuple[ReportFinding, ...], profile: Profile) -> str:
+    verdicts = {result.verdict for result in results}
+    if INVALID in verdicts or any(weighs(finding, profile) for finding in findings):
+        return FAIL
+    return NOT_JUDGED if NOT_JUDGED in verdicts else PASS
+
+
+def _version() -> str:
+    try:
+        return version("weighbridge")
+    except PackageNotFoundError:
+        return "unknown"
