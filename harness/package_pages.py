@@ -8,7 +8,7 @@ from pathlib import Path
 from compliance.rule_types import ScenarioRules
 from compliance.submission.bandwidth import bandwidth, token_bounds
 from compliance.submission.private import public_name
-from compliance.submission.user_conf import read_user_conf
+from compliance.user_conf import read_conf
 from harness.package_input import ACCURACY, PERFORMANCE, PackageInput, ScenarioRuns
 from harness.run_record import RunRecord
 from sut.protocol import SutFacts
@@ -62,7 +62,9 @@ def result_pages(runs: ScenarioRuns, view: PackageInput) -> tuple[Context, Conte
     """What user.conf and README.md of one results folder say."""
     user_conf = runs.folders[PERFORMANCE] / "user.conf"
     text = user_conf.read_text(encoding="utf-8", errors="replace") if user_conf.is_file() else ""
-    common = {**_common(view), "scenario": runs.scenario.value, "assignments": read_user_conf(text).assignments}
+    settings = read_conf(text, user_conf).assignments
+    lines = [{"key": f"{line.model}.{line.scenario}.{line.key}", "value": line.value} for line in settings]
+    common = {**_common(view), "scenario": runs.scenario.value, "assignments": lines}
     return common, {**common, **_result_facts(runs, view)}
 
 
