@@ -46,7 +46,7 @@ class Dispatcher:
         self._sockets: list[Socket] = []
         # Slots not yet sent, the next one to send last.
         self._pool: list[int] = []
-        # What a slot counts for in its worker's outstanding tokens: the prompt until its first token, the rest to the end.
+        # What a slot counts for in its worker's outstanding tokens: the prompt until the first token, the rest later.
         self._prompt_cost = array("q")
         self._output_cost = array("q")
         self._waker: Bell | None = None
@@ -71,7 +71,7 @@ class Dispatcher:
         self._waker.ring()
 
     def take_rest(self) -> None:
-        """Enters what LoadGen issued after the dispatcher stopped, that the ledger may know of it. For the main thread."""
+        """Enters what LoadGen issued after the dispatcher stopped, for a whole ledger. For the main thread."""
         while self._inbox.issues:
             item = self._inbox.issues.popleft()
             self._ledger.issue(item.ids, item.indices, item.at_ns)

@@ -159,8 +159,8 @@ class Ledger:
             return _DROP
         if count < MIN_ANSWER_TOKENS:
             self._violation(
-                f"worker {worker} answered sample {sample_id} (index {self._index[slot]}) with {count} token(s): LoadGen takes "
-                f"an answer of fewer than {MIN_ANSWER_TOKENS} for an error; let the engine make at least two"
+                f"worker {worker} answered sample {sample_id} (index {self._index[slot]}) with {count} token(s): "
+                f"LoadGen takes fewer than {MIN_ANSWER_TOKENS} for an error; let the engine make at least two"
             )
             return _DROP
         if state == _FIRST and self._first_token[slot] != head:

@@ -85,9 +85,13 @@ def write_files(folder: Path, outcome: RunOutcome, ledger: Ledger | None) -> Non
 
 def finish(folder: Path, outcome: RunOutcome, ledger: Ledger | None, pipe: ProgressPipe) -> int:
     """Leaves the outcome on disk and with the runner; returns the exit code. A full disk fails a good run."""
+    trace = folder / LOG_NAMES[3]
     try:
+        # LoadGen makes the file even when tracing is off.
+        if trace.is_file() and not trace.stat().st_size:
+            trace.unlink()
         write_files(folder, outcome, ledger)
-    except StorageError as error:
+    except (OSError, StorageError) as error:
         if outcome.kind == "ok":
             outcome = replace(outcome, kind="internal", cause=str(error))
         sys.stderr.write(f"weighbridge: {error}\nweighbridge: {outcome.kind}: {outcome.cause}\n")
