@@ -267,6 +267,7 @@ def test_names_and_aliases() -> None:
     round_ = load_round("v6.1")
     assert require_benchmark(round_, "llama3_1-8b").name == "llama3.1-8b"
     assert require_benchmark(round_, "llama3_1-8b-edge").name == "llama3.1-8b-edge"
+    assert benchmark_of(round_, "deepseek-r1") is round_.benchmarks["deepseek-r1"]
     assert benchmark_of(round_, "nothing-like-it") is None
     with pytest.raises(RuleError, match=r"did you mean llama2-70b-99.9\? Known: deepseek-r1"):
         require_benchmark(round_, "llama2-70b-99")
