@@ -185,7 +185,8 @@ class _Broken:
         if not line.rstrip().endswith(b"}"):
             return False
         # The line break stood inside a string that LoadGen did not escape.
-        decoded = decode_lenient(b"\\n".join(self.parts))
+        body = b"\\n".join(self.parts)
+        decoded: Decoded | str = decode_strict(body) or decode_lenient(body)
         if isinstance(decoded, str):
             return False
         build.add(self.line, decoded)
