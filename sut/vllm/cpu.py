@@ -1,7 +1,7 @@
 """SUT vllm-cpu: vLLM on the processor, in one process. Needs AVX2 and Linux.
 
-Settings: `model` (folder), `threads`, `window`, and every EngineArgs field of the installed vLLM. Compilation is off: on
-a processor it costs minutes at each start and gains a few percent.
+Settings: `model` (folder), `threads`, `window`, and every EngineArgs field of the installed vLLM. No compilation:
+on a processor it costs minutes at each start and gains a few percent.
 """
 
 import os

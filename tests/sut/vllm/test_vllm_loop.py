@@ -1,0 +1,172 @@
+"""The loop with an engine that is stepped by the test's script: real threads, no vLLM."""
+
+import queue
+import threading
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import pytest
+
+from sut.errors import EngineLost
+from sut.vllm.loop import Loop, Output, Request, first_line
+
+WAIT_S = 20
+
+
+class Recorder:
+    """A sink that keeps the order of events."""
+
+    def __init__(self) -> None:
+        self.events: list[tuple[str, int, object]] = []
+        self.ended: queue.SimpleQueue[int] = queue.SimpleQueue()
+
+    def first_token(self, sample_id: int, token: int) -> None:
+        self.events.append(("first", sample_id, token))
+
+    def final(self, sample_id: int, tokens: np.ndarray) -> None:
+        assert tokens.dtype == np.int32
+        self.events.append(("final", sample_id, tokens.tolist()))
+        self.ended.put(sample_id)
+
+    def failed(self, sample_id: int, reason: str) -> None:
+        self.events.append(("failed", sample_id, reason))
+        self.ended.put(sample_id)
+
+    def wait(self, count: int) -> None:
+        for _ in range(count):
+            self.ended.get(timeout=WAIT_S)
+
+
+class Scripted:
+    """Answers each request with its deltas, one a step, the last with its reason."""
+
+    def __init__(
+        self, deltas: Sequence[Sequence[int]] = ((7,), (8, 2)), reason: str = "stop", *, raises: Exception | None = None
+    ) -> None:
+        self.deltas, self.reason, self.raises = deltas, reason, raises
+        self.left: dict[str, int] = {}
+        self.threads: set[int] = set()
+        self.closed = threading.Event()
+
+    def add(self, request_id: str, request: Request) -> None:
+        self.threads.add(threading.get_ident())
+        if len(request.prompt) > 10:
+            raise ValueError("prompt of 11 tokens\nis too long")
+        self.left[request_id] = 0
+
+    def unfinished(self) -> bool:
+        return bool(self.left)
+
+    def step(self) -> Iterable[Output]:
+        self.threads.add(threading.get_ident())
+        if self.raises:
+            raise self.raises
+        yield Output("nobody", [1], None)
+        for request_id, at in list(self.left.items()):
+            last = at + 1 == len(self.deltas)
+            yield Output(request_id, self.deltas[at], self.reason if last else None)
+            self.left[request_id] = at + 1
+            if last:
+                del self.left[request_id]
+
+    def close(self) -> None:
+        self.closed.set()
+
+
+def request(sample_id: int, size: int = 3, *, first: bool = True) -> Request:
+    return Request(sample_id, np.arange(size, dtype=np.int32), first)
+
+
+def running(engine: Scripted) -> Loop:
+    loop = Loop(lambda: engine)
+    loop.start()
+    return loop
+
+
+def test_first_token_then_all_tokens_from_one_thread() -> None:
+    engine, sink = Scripted(), Recorder()
+    loop = running(engine)
+    loop.submit([request(1), request(2, first=False)], sink)
+    sink.wait(2)
+    loop.submit([request(3)], sink)
+    sink.wait(1)
+    loop.stop(WAIT_S)
+    of = lambda sample_id: [event[::2] for event in sink.events if event[1] == sample_id]
+    assert of(1) == of(3) == [("first", 7), ("final", [7, 8, 2])]
+    assert of(2) == [("final", [7, 8, 2])]
+    assert len(engine.threads) == 1
+    assert threading.get_ident() not in engine.threads
+    assert engine.closed.is_set()
+    assert loop.in_flight == 0
+
+
+@pytest.mark.parametrize(
+    ("deltas", "reason", "event"),
+    [
+        (((5,),), "length", ("final", [5])),
+        (((), (5,)), "stop", ("final", [5])),
+        (((),), "stop", ("failed", "the engine ended the request with 'stop'")),
+        (((5,),), "abort", ("failed", "the engine ended the request with 'abort'")),
+    ],
+)
+def test_how_a_request_ends(deltas: tuple[tuple[int, ...], ...], reason: str, event: tuple[str, object]) -> None:
+    sink = Recorder()
+    loop = running(Scripted(deltas, reason))
+    loop.submit([request(1, first=False)], sink)
+    sink.wait(1)
+    loop.stop(WAIT_S)
+    assert [entry[::2] for entry in sink.events] == [event]
+
+
+def test_a_refused_request_fails_alone() -> None:
+    sink = Recorder()
+    loop = running(Scripted())
+    loop.submit([request(1, size=11), request(2)], sink)
+    sink.wait(2)
+    loop.check()
+    loop.stop(WAIT_S)
+    assert ("failed", 1, "the engine refused the request: prompt of 11 tokens") in sink.events
+    assert ("final", 2, [7, 8, 2]) in sink.events
+
+
+def test_a_raising_engine_fails_everything_and_is_lost() -> None:
+    sink, engine = Recorder(), Scripted(raises=RuntimeError("device lost"))
+    loop = running(engine)
+    loop.submit([request(index) for index in range(5)], sink)
+    sink.wait(5)
+    assert engine.closed.wait(WAIT_S)
+    assert {event[0] for event in sink.events} == {"failed"}
+    assert "RuntimeError: device lost" in str(sink.events[0][2])
+    with pytest.raises(EngineLost, match="device lost"):
+        loop.submit([request(9)], sink)
+    with pytest.raises(EngineLost):
+        loop.check()
+    loop.stop(WAIT_S)
+
+
+def test_stopping_fails_what_waits_and_is_idempotent() -> None:
+    sink = Recorder()
+    loop = running(Scripted(deltas=[(1,)] * 100_000_000))
+    loop.submit([request(1)], sink)
+    loop.stop(WAIT_S)
+    loop.stop(WAIT_S)
+    sink.wait(1)
+    assert sink.events[-1] == ("failed", 1, "the engine was stopped")
+    with pytest.raises(EngineLost, match="stopped"):
+        loop.submit([request(2)], sink)
+
+
+def test_start_raises_what_building_raised() -> None:
+    def build() -> Scripted:
+        raise OSError("no weights")
+
+    loop = Loop(build)
+    with pytest.raises(OSError, match="no weights"):
+        loop.start()
+    with pytest.raises(EngineLost, match="did not start"):
+        loop.submit([request(1)], Recorder())
+
+
+def test_first_line_of_a_message() -> None:
+    assert first_line(ValueError("\n  one\ntwo")) == "one"
+    assert first_line(ValueError("")) == "ValueError"
