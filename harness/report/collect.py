@@ -151,7 +151,9 @@ def _audit(name: str, folder: RunFolder) -> AuditView:
 
 
 def _run_facts(steps: Mapping[str, RunFolder]) -> Iterator[Fact]:
-    for step, folder in steps.items():
+    """How each run ended, in the order they are made: performance, accuracy, audits."""
+    order = {"performance": 0, "accuracy": 1}
+    for step, folder in sorted(steps.items(), key=lambda item: (order.get(item[0], 2), item[0])):
         record = folder.record
         ledger = record.outcome.ledger
         whole = ledger.issued == ledger.completed and not (ledger.missing or ledger.duplicates or ledger.violations)

@@ -82,7 +82,7 @@ class AuditView:
 
 @dataclass(frozen=True, slots=True)
 class FindingView:
-    """One finding of the compliance report (DESIGN's JSON contract)."""
+    """One finding of the checks' report. `waived` holds the waiver's reason and end, "" where there is none."""
 
     id: str
     severity: str
@@ -93,6 +93,7 @@ class FindingView:
     message: str
     fix: str
     profiles: tuple[str, ...]
+    waived: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ _NS_PER_S = 1e9
 _BINS = 36
 _STEPS = 60
 # Where the largest value is this many times the median, equal steps would put nearly all samples into one bar.
-_LOG_RATIO = 12.0
+_LOG_RATIO = 6.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,8 @@ def distribution(name: str, unit: str, values: Floats, limit: Limit | None = Non
     top = max(float(values.max()), bound.value or 0.0)
     low = float(values.min())
     log_scale = low > 0 and p50 > 0 and top / p50 > _LOG_RATIO
-    edges = _log_edges(low, float(values.max())) if log_scale else _even_edges(low, float(values.max()))
+    whole = bool(np.all(values == np.floor(values)))
+    edges = _edges(low, float(values.max()), log_scale=log_scale, whole=whole)
     counts, _ = np.histogram(values, bins=edges)
     return Distribution(
         name=name,
@@ -78,16 +79,20 @@ def distribution(name: str, unit: str, values: Floats, limit: Limit | None = Non
     )
 
 
-def _even_edges(low: float, high: float) -> Floats:
-    """Equal steps, from zero where the values lie near it; of whole width 1 where all values are the same."""
+def _edges(low: float, high: float, *, log_scale: bool, whole: bool) -> Floats:
+    """The histogram's edges: equal ratios, or equal steps from zero where the values lie near it.
+
+    Whole numbers get steps of a whole width, so that no bar covers more of them than another.
+    """
+    if log_scale:
+        ratio: Floats = np.geomspace(low, max(high, low * 1.01), _BINS + 1)
+        ratio[0], ratio[-1] = low, max(high, low * 1.01)
+        return ratio
     start = 0.0 if 0 <= low < high / 3 else low
+    if whole:
+        width = max(1.0, np.ceil((high - start + 1) / _BINS))
+        return np.arange(np.floor(start), high + width + 1, width, dtype=np.float64) - 0.5
     return np.linspace(start, high if high > start else start + 1.0, _BINS + 1)
-
-
-def _log_edges(low: float, high: float) -> Floats:
-    edges: Floats = np.geomspace(low, max(high, low * 1.01), _BINS + 1)
-    edges[0], edges[-1] = low, max(high, low * 1.01)
-    return edges
 
 
 def throughput(samples: npt.NDArray[np.void]) -> Series | None:

@@ -82,6 +82,8 @@ def _findings(findings: Iterable[FindingView]) -> Iterator[str]:
         yield f"    expected {finding.expected}; found {finding.found}"
         if finding.fix:
             yield f"    fix: {finding.fix}"
+        if finding.waived:
+            yield f"    waived: {finding.waived}"
 
 
 def _section(title: str) -> Iterator[str]:

@@ -58,21 +58,21 @@ def parse_verdicts(text: str) -> Verdicts:
     document = json.loads(text)
     results = tuple(_result(entry) for entry in document["results"])
     findings = tuple(_finding(entry) for entry in document["findings"])
+    stated = {str(document["profile"]): str(document["verdict"])}
     return Verdicts(
-        strict=_overall([r.strict for r in results], findings, "strict"),
-        official=_overall([r.official for r in results], findings, "official"),
+        strict=stated.get("strict") or _overall([result.strict for result in results]),
+        official=stated.get("official") or _overall([result.official for result in results]),
         round=str(document["round"]),
         results=results,
         findings=findings,
     )
 
 
-def _overall(verdicts: Sequence[str], findings: Sequence[FindingView], profile: str) -> str:
-    """A tree's verdict in one profile: it fails by one invalid result or one error of the tree itself."""
-    errors = any(finding.severity == "error" and profile in finding.profiles for finding in findings)
-    if errors or "invalid" in verdicts:
+def _overall(verdicts: Sequence[str]) -> str:
+    """A tree's verdict in the profile that the report was not made for: that of its results."""
+    if "invalid" in verdicts:
         return "fail"
-    return "not_judged" if not verdicts or "not_judged" in verdicts else "pass"
+    return "not_judged" if "not_judged" in verdicts else "pass"
 
 
 def _result(entry: Mapping[str, object]) -> ResultVerdict:
@@ -90,7 +90,7 @@ def _result(entry: Mapping[str, object]) -> ResultVerdict:
 
 
 def _finding(entry: Mapping[str, object]) -> FindingView:
-    line, profiles = entry.get("line"), entry.get("profiles")
+    line, profiles, waived = entry.get("line"), entry.get("profiles"), entry.get("waived")
     return FindingView(
         id=str(entry["id"]),
         severity=str(entry["severity"]),
@@ -101,4 +101,5 @@ def _finding(entry: Mapping[str, object]) -> FindingView:
         message=str(entry.get("message") or ""),
         fix=str(entry.get("fix") or ""),
         profiles=tuple(map(str, profiles)) if isinstance(profiles, list) else (),
+        waived=f"{waived.get('reason')} (until {waived.get('until')})" if isinstance(waived, dict) else "",
     )
