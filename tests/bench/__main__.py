@@ -1,0 +1,125 @@
+"""`make bench`: ceilings of the harness over the null SUT, and the harness over the engine against the engine alone.
+
+Prints a table and writes a list of {name, value, unit, against, ratio, runs, low, high}. Ratios are taken in one run of
+the bench; where a figure varies with the machine's load the pairs are interleaved.
+"""
+
+import argparse
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from compliance.logs.detail import read_detail
+from harness.demo.assets import find
+from harness.demo.fetch import default_cache
+from sut.dataset import TokenDataset, write_dataset
+from sut.protocol import Sampling
+from tests.bench import harness_runs
+from tests.bench.stats import Row, paired, save, table
+
+ANSWER_TOKENS = 300
+OFFLINE_SAMPLES, OFFLINE_PAIRS = 200_000, 3
+SERVER_SECONDS = 5
+ENGINE_SAMPLES, ENGINE_TOKENS = 96, 32
+P50, P99 = "result_first_token_50.00_percentile_latency_ns", "result_first_token_99.00_percentile_latency_ns"
+
+
+def inline(scenario: str, qps: float, samples: int, folder: Path) -> dict[str, float]:
+    """The same test with a null SUT inside LoadGen's callback."""
+    folder.mkdir(parents=True)
+    arguments = [scenario, str(qps), str(samples), str(folder)]
+    subprocess.run([sys.executable, "-m", "tests.bench.inline", *arguments], check=True, capture_output=True)
+    log = read_detail(folder / "mlperf_log_detail.txt")
+    return {key: float(number) for key in log.records if (number := log.number(key)) is not None}
+
+
+def ceilings(folder: Path) -> list[Row]:
+    """What the harness can carry at most, beside LoadGen with a null SUT in its own process."""
+    dataset = folder / "dataset"
+    write_dataset(dataset, "bench", [[1, 2, 3]] * OFFLINE_SAMPLES, source="bench", licence="none", tokenizer_sha256="")
+    sampling = Sampling(min_new_tokens=2, max_new_tokens=ANSWER_TOKENS)
+    rows = []
+    with harness_runs.pool("null", dataset, folder, sampling, {"output_tokens": ANSWER_TOKENS}) as pool:
+        ours, theirs = [], []
+        for pair in range(OFFLINE_PAIRS):
+            figures = harness_runs.run(
+                pool, "Offline", 1000, OFFLINE_SAMPLES, OFFLINE_SAMPLES, folder / f"o{pair}", ANSWER_TOKENS
+            )
+            ours.append(figures["result_samples_per_second"])
+            theirs.append(inline("Offline", 1000, OFFLINE_SAMPLES, folder / f"i{pair}")["result_samples_per_second"])
+        rows.append(
+            paired("Offline null, 300 tokens each", "samples/s", ours, theirs, "null SUT in LoadGen's callback")
+        )
+        for qps in (1_000, 10_000, 50_000):
+            samples = min(qps * SERVER_SECONDS, OFFLINE_SAMPLES)
+            figures = harness_runs.run(pool, "Server", qps, samples, OFFLINE_SAMPLES, folder / f"s{qps}", ANSWER_TOKENS)
+            base = inline("Server", qps, samples, folder / f"si{qps}")
+            for name, key in (("p50", P50), ("p99", P99)):
+                label = f"Server null at {qps:,} QPS, TTFT {name}"
+                rows.append(
+                    paired(label, "us", [figures[key] / 1e3], [base[key] / 1e3], "null SUT in LoadGen's callback")
+                )
+            label = f"Server null at {qps:,} QPS, completed"
+            done = "result_completed_samples_per_sec"
+            rows.append(paired(label, "samples/s", [figures[done]], [base[done]], "null SUT in LoadGen's callback"))
+    return rows
+
+
+def engine(folder: Path, pairs: int) -> list[Row]:
+    """Offline tokens/s through the whole harness over the engine driven directly, on the same prompts, interleaved."""
+    assets = find(default_cache())
+    if assets is None:
+        print("The engine bench is left out: the demo model is not here; run `make engine` first.")
+        return []
+    sampling = Sampling(min_new_tokens=2, max_new_tokens=ENGINE_TOKENS, ignore_eos=True)
+    settings = {"model": str(assets.model)}
+    source, dataset = TokenDataset.open(assets.dataset), folder / "prompts"
+    prompts = [source.tokens(index).tolist() for index in range(ENGINE_SAMPLES)]
+    write_dataset(dataset, "bench", prompts, source="demo", licence="as the demo's", tokenizer_sha256="")
+    command = [sys.executable, "-m", "tests.bench.direct", str(dataset), str(assets.model)]
+    command += [str(ENGINE_SAMPLES), str(ENGINE_TOKENS)]
+    with (
+        (folder / "direct.log").open("wb") as log,
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True) as direct,
+        harness_runs.pool("vllm-cpu", dataset, folder, sampling, settings) as pool,
+    ):
+        assert direct.stdin is not None
+        assert direct.stdout is not None
+        direct.stdout.readline()
+        ours, theirs = [], []
+        for pair in range(pairs + 1):
+            direct.stdin.write("run\n")
+            direct.stdin.flush()
+            theirs.append(float(direct.stdout.readline()))
+            figures = harness_runs.run(
+                pool, "Offline", 5, ENGINE_SAMPLES, ENGINE_SAMPLES, folder / f"e{pair}", ENGINE_TOKENS
+            )
+            ours.append(figures["result_tokens_per_second"])
+            print(f"pair {pair}: harness {ours[-1]:.1f}, engine alone {theirs[-1]:.1f} tokens/s", flush=True)
+        direct.stdin.close()
+    # The first pair warms both engines up on these very prompts.
+    return [
+        paired("Offline vLLM-CPU through the harness", "tokens/s", ours[1:], theirs[1:], "the engine driven directly")
+    ]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path, default=Path("build/bench.json"))
+    parser.add_argument("--pairs", type=int, default=10)
+    parser.add_argument("--only", choices=["ceilings", "engine"])
+    chosen = parser.parse_args()
+    rows: list[Row] = []
+    with tempfile.TemporaryDirectory() as name:
+        if chosen.only != "engine":
+            rows += ceilings(Path(name))
+        if chosen.only != "ceilings":
+            rows += engine(Path(name), chosen.pairs)
+    print(table(rows))
+    save(rows, chosen.out)
+    print(f"written to {chosen.out}")
+
+
+if __name__ == "__main__":
+    main()
