@@ -1,24 +1,23 @@
 """The doctor's look at a campaign: rules, dataset, tokenizer, workers, SUT, evaluator, system, disk."""
 
-import importlib.util
 import shutil
 import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 from compliance.rule_types import BenchmarkRules, Round
+from harness.after_run import evaluator_name
 from harness.campaign.model import Campaign, WorkerChoice
 from harness.doctor_finding import Finding, fail, ok, warn
-from harness.errors import PlanError, StorageError
-from harness.evaluators import choose_evaluator
-from harness.plan import CampaignPlan, make_plan
+from harness.errors import EvaluationError, PlanError, StorageError
+from harness.evaluate.policy import preflight as evaluator_problems
+from harness.evaluate.tokenizer import tokenizer_file
+from harness.plan import CampaignPlan, engine_config, make_plan
 from harness.plan_text import duration
 from harness.storage import sha256_file
 from sut.dataset import DatasetInfo, TokenDataset
 from sut.errors import BadDataset, SutError
-from sut.protocol import EngineConfig
 from sut.registry import preflight
 
 HEX_BYTES_PER_TOKEN = 8  # an int32 as hexadecimal text in mlperf_log_accuracy.json
@@ -64,13 +63,13 @@ def _dataset(campaign: Campaign, rules: BenchmarkRules, info: DatasetInfo) -> It
     if campaign.tokenizer is None:
         return
     try:
-        digest = sha256_file(campaign.tokenizer)
-    except StorageError as error:
+        tokenizer = tokenizer_file(campaign.tokenizer)
+        digest, size = sha256_file(tokenizer), tokenizer.stat().st_size
+    except (EvaluationError, StorageError) as error:
         yield fail("tokenizer", str(error), "correct `tokenizer` in the campaign")
         return
-    size = campaign.tokenizer.stat().st_size
     if info.tokenizer_sha256 in ("", digest):
-        yield ok("tokenizer", f"{campaign.tokenizer.name}, {size} bytes, sha256 {digest[:12]}...")
+        yield ok("tokenizer", f"{tokenizer.name}, {size} bytes, sha256 {digest[:12]}...")
     else:
         fix = "use the tokenizer.json with which the dataset was made: answers would be decoded wrongly"
         yield fail("tokenizer", f"sha256 {digest[:12]}... and the dataset says {info.tokenizer_sha256[:12]}...", fix)
@@ -113,16 +112,6 @@ def _port() -> Finding:
         return fail("ports", f"no TCP port can be bound: {error}", "allow this user to listen on a port")
 
 
-def engine_config(campaign: Campaign, plan: CampaignPlan) -> EngineConfig:
-    """The engine's configuration, as every worker gets it but for its index."""
-    return EngineConfig(
-        settings=dict(campaign.sut.settings),
-        dataset_path=str(campaign.dataset),
-        sampling=plan.sampling,
-        worker_count=campaign.worker_count,
-    )
-
-
 def _sut(campaign: Campaign, plan: CampaignPlan) -> Iterator[Finding]:
     here = [worker for worker in campaign.workers if not (worker.python or worker.container or worker.host)]
     if not here:
@@ -141,28 +130,16 @@ def _sut(campaign: Campaign, plan: CampaignPlan) -> Iterator[Finding]:
 
 
 def _evaluator(campaign: Campaign, rules: BenchmarkRules) -> Iterator[Finding]:
-    name = choose_evaluator(campaign, rules)
+    name = evaluator_name(campaign, rules)
     if name is None or not campaign.accuracy:
-        yield warn("evaluator", "none: accuracy runs will not be scored", "set `evaluator: rouge` or `choice`")
+        fix = "set `evaluator`, or score the logs with the benchmark's own script"
+        yield warn("evaluator", "none: accuracy runs will not be scored", fix)
         return
-    if campaign.tokenizer is None:
-        yield fail("evaluator", f"{name} decodes answers and there is no tokenizer", "set `tokenizer` in the campaign")
-    needed = ("tokenizers", "rouge_score") if name == "rouge" else ("tokenizers",)
-    missing = [module for module in needed if importlib.util.find_spec(module) is None]
-    if missing:
-        yield fail("evaluator", f"{', '.join(missing)} not installed", "pip install 'weighbridge[accuracy]'")
-    else:
+    problems = evaluator_problems(rules, name, campaign.tokenizer, campaign.nltk_data, campaign.division)
+    for problem in problems:
+        yield fail(f"evaluator {name}", problem, "")
+    if not problems:
         yield ok("evaluator", name)
-    if any(target.metric == "ROUGELSUM" for target in rules.accuracy) and not _has_punkt(campaign.nltk_data):
-        yield warn(
-            "nltk data",
-            "no punkt model: rougeLsum needs its sentences",
-            "set `nltk_data` to a folder with tokenizers/punkt or punkt_tab",
-        )
-
-
-def _has_punkt(folder: Path | None) -> bool:
-    return folder is not None and any((folder / "tokenizers" / name).exists() for name in ("punkt", "punkt_tab"))
 
 
 def _measurements(campaign: Campaign, round_: Round) -> Iterator[Finding]:

@@ -15,7 +15,7 @@ from harness.core.spec import LoadgenSettings
 from harness.errors import PlanError
 from harness.prediction import Prediction, predict
 from harness.settings import ScenarioChoices, loadgen_settings
-from sut.protocol import Sampling
+from sut.protocol import EngineConfig, Sampling
 
 PERFORMANCE, ACCURACY = "performance", "accuracy"
 
@@ -109,6 +109,16 @@ def _scenario_runs(
         asked = loadgen_settings(rules, scenario, mode, None if audit is None else audit_plan(audit), choices, round_)
         folder = campaign.out / "runs" / rules.name / scenario.value / step
         yield PlannedRun(scenario, step, asked, predict(asked), folder, _sha256(asked, identity))
+
+
+def engine_config(campaign: Campaign, plan: CampaignPlan) -> EngineConfig:
+    """The engine's configuration, as every worker gets it but for its index."""
+    return EngineConfig(
+        settings=dict(campaign.sut.settings),
+        dataset_path=str(campaign.dataset),
+        sampling=plan.sampling,
+        worker_count=campaign.worker_count,
+    )
 
 
 def scenario_choices(campaign: Campaign, scenario: Scenario, dataset_size: int | None) -> ScenarioChoices:

@@ -32,6 +32,10 @@ class WorkerChoice(Record):
     container: Annotated[str | None, Field(description="image that holds the engine")] = None
     args: Annotated[tuple[str, ...], Field(description="extra arguments for the container runner")] = ()
     host: Annotated[str | None, Field(description="machine reached by ssh")] = None
+    runtime: Annotated[str, Field(description="container runner: docker, podman, or a path")] = "docker"
+    checkout: Annotated[str | None, Field(description="this toolkit's folder on the host, if not the same path")] = None
+    head: Annotated[str | None, Field(description="address by which the host reaches this machine")] = None
+    env: Annotated[dict[str, str], Field(description="environment of the worker")] = Field(default_factory=dict)
     count: Annotated[int, Field(ge=1, le=4096)] = 1
     cores: Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(description="CPU cores to stay on")] = ()
 

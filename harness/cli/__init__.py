@@ -1,1 +1,73 @@
-"""The command line."""
+"""The command line. `main` is the only place that turns an error into a message and an exit code.
+
+Nothing heavy is imported until a command runs: `weighbridge --help` loads typer alone.
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+
+OK, FAILED, USAGE, NOT_JUDGED, INTERRUPTED = 0, 1, 2, 3, 130
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run `weighbridge ARGUMENTS` (default: sys.argv). Returns the exit code; messages go to standard error."""
+    from harness.cli.app import app, wants_debug  # noqa: PLC0415 - a package import must stay free of typer
+
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        app(args=given, prog_name="weighbridge")
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else FAILED if end.code else OK
+    except KeyboardInterrupt:
+        _say("interrupted")
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader of a pipe has left. Nothing more may be written, not even by the interpreter at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    except Exception as error:
+        if wants_debug():
+            raise
+        return _explain(error)
+    return OK
+
+
+def _explain(error: Exception) -> int:
+    code = exit_code(error)
+    if code is None:
+        _say(f"internal error: {type(error).__name__}: {error}")
+        _say("this is a fault of weighbridge; `weighbridge --debug ...` shows where, please report it")
+        return FAILED
+    for line in str(error).splitlines() or [type(error).__name__]:
+        _say(f"error: {line}")
+    return code
+
+
+def exit_code(error: Exception) -> int | None:
+    """The exit code of an error of ours: 2 for what the user asked, 1 for what went wrong; None if not ours."""
+    from compliance import errors as judged  # noqa: PLC0415 - only once something went wrong
+    from harness import errors as ran  # noqa: PLC0415
+    from harness.demo.fetch import AssetError  # noqa: PLC0415
+    from sut import errors as answered  # noqa: PLC0415
+
+    usage = (
+        ran.CampaignError,
+        ran.PlanError,
+        ran.PreflightError,
+        judged.RuleError,
+        answered.UnknownSut,
+        answered.BadSettings,
+        answered.BadDataset,
+        AssetError,
+    )
+    if isinstance(error, usage):
+        return USAGE
+    if isinstance(error, ran.HarnessError | judged.ComplianceError | answered.SutError):
+        return FAILED
+    return None
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(f"{text}\n")
+    sys.stderr.flush()

@@ -1,0 +1,75 @@
+"""Commands on logs that are there: accuracy (score again), audit (verify again), truncate."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+ACCURACY_LOG = "mlperf_log_accuracy.json"
+Rules = Annotated[str, typer.Option("--round", help="The round whose rules count.")]
+
+
+def _log_of(path: Path) -> Path:
+    return path / ACCURACY_LOG if path.is_dir() else path
+
+
+def accuracy(  # noqa: PLR0913 - one option per input of the score
+    log: Annotated[Path, typer.Argument(help="The whole accuracy log, or the folder it is in.")],
+    *,
+    benchmark: Annotated[str, typer.Option(help="The benchmark.")],
+    dataset: Annotated[Path, typer.Option(help="The dataset folder, with references.jsonl.")],
+    tokenizer: Annotated[Path, typer.Option(help="tokenizer.json, or the folder it is in.")],
+    round_name: Rules = "v6.1",
+    division: Annotated[str, typer.Option(help="closed, open or network.")] = "closed",
+    evaluator: Annotated[str | None, typer.Option(help="rouge or choice; default: the benchmark's own.")] = None,
+    nltk_data: Annotated[Path | None, typer.Option(help="Folder with the sentence model.")] = None,
+    write: Annotated[bool, typer.Option("--write", help="Write accuracy.txt beside the log.")] = False,
+) -> None:
+    """Score an accuracy log again and compare it with the benchmark's targets."""
+    from compliance.rulebook import load_round  # noqa: PLC0415
+    from compliance.vocabulary import Division  # noqa: PLC0415
+    from harness.plan import benchmark_rules  # noqa: PLC0415
+    from harness.scoring import render_scores, score_log  # noqa: PLC0415
+
+    if division not in set(Division):
+        raise typer.BadParameter(f"{division} is none of {', '.join(Division)}", param_hint="--division")
+    rules = benchmark_rules(load_round(round_name), benchmark)
+    score = score_log(_log_of(log), dataset, tokenizer, rules, evaluator, nltk_data, Division(division), write=write)
+    typer.echo(render_scores(score), nl=False)
+    raise typer.Exit(0 if score.passed else 1)
+
+
+def audit(
+    folder: Annotated[Path, typer.Argument(help="The folder of the audit run, with its accuracy log.")],
+    *,
+    benchmark: Annotated[str, typer.Option(help="The benchmark.")],
+    scenario: Annotated[str, typer.Option(help="The scenario of the run.")],
+    test: Annotated[str, typer.Option(help="The audit.")] = "TEST06",
+    round_name: Rules = "v6.1",
+) -> None:
+    """Verify an audit run again and write its verify_accuracy.txt."""
+    from compliance.rulebook import load_round  # noqa: PLC0415
+    from compliance.vocabulary import AuditId, Scenario  # noqa: PLC0415
+    from harness.audits import verify  # noqa: PLC0415
+    from harness.plan import benchmark_rules  # noqa: PLC0415
+
+    for value, kind, name in ((scenario, Scenario, "--scenario"), (test, AuditId, "--test")):
+        if value not in set(kind):
+            raise typer.BadParameter(f"{value} is none of {', '.join(kind)}", param_hint=name)
+    rules = benchmark_rules(load_round(round_name), benchmark)
+    passed, text = verify(AuditId(test), folder, rules, Scenario(scenario))
+    typer.echo(text, nl=False)
+    raise typer.Exit(0 if passed else 1)
+
+
+def truncate(
+    log: Annotated[Path, typer.Argument(help="The accuracy log.")],
+    out: Annotated[Path, typer.Argument(help="Where the short log goes; the original is not changed.")],
+) -> None:
+    """Cut an accuracy log as a submission wants it, and print the hash of the whole one."""
+    from compliance.submission.truncate import truncate_accuracy_log  # noqa: PLC0415
+    from harness.errors import PlanError  # noqa: PLC0415
+
+    if out.exists():
+        raise PlanError(f"{out} is there already; give another name")
+    typer.echo(f"hash={truncate_accuracy_log(_log_of(log), out)}")

@@ -1,0 +1,62 @@
+"""Commands on rules: rules, rules diff, explain."""
+
+import json
+from typing import Annotated
+
+import typer
+
+_DIFF_WORDS = 3
+
+
+def rules(
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[ROUND [BENCHMARK]] | diff ROUND ROUND", help="Nothing: the rounds there are."),
+    ] = None,
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> None:
+    """Print the rules of a round or of one benchmark, or what differs between two rounds."""
+    from compliance.rulebook import load_round, round_names  # noqa: PLC0415
+    from compliance.rules_text import (  # noqa: PLC0415
+        benchmark_json,
+        benchmark_text,
+        diff_rounds,
+        diff_text,
+        round_json,
+        round_text,
+    )
+    from harness.plan import benchmark_rules  # noqa: PLC0415
+
+    match list(words or ()):
+        case []:
+            typer.echo(json.dumps(list(round_names())) if as_json else "\n".join(round_names()))
+        case ["diff", left, right]:
+            one, two = load_round(left), load_round(right)
+            if as_json:
+                found = [{"key": d.key, "left": d.left, "right": d.right} for d in diff_rounds(one, two)]
+                typer.echo(json.dumps(found, indent=2))
+            else:
+                typer.echo(diff_text(one, two).rstrip("\n"))
+        case [name]:
+            round_ = load_round(name)
+            typer.echo(json.dumps(round_json(round_), indent=2) if as_json else round_text(round_).rstrip("\n"))
+        case [name, benchmark]:
+            found_rules = benchmark_rules(load_round(name), benchmark)
+            text = benchmark_text(name, found_rules).rstrip("\n")
+            typer.echo(json.dumps(benchmark_json(found_rules), indent=2) if as_json else text)
+        case _:
+            raise typer.BadParameter("give ROUND, ROUND BENCHMARK, or diff ROUND ROUND")
+
+
+def explain(
+    what: Annotated[str, typer.Argument(metavar="ID | RUN_DIR", help="A check's id, or the folder of a run.")],
+) -> None:
+    """Say what a check asks and why, or why a LoadGen run is INVALID and what to change."""
+    from pathlib import Path  # noqa: PLC0415
+
+    from compliance.explain import explain as explain_check  # noqa: PLC0415
+    from harness.explain import explain_run  # noqa: PLC0415
+
+    folder = Path(what)
+    typer.echo(explain_run(folder) if folder.is_dir() else explain_check(what).rstrip("\n"))

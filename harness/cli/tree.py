@@ -1,0 +1,96 @@
+"""Commands on a submission tree: package, check, report."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from harness.cli.campaign import CampaignFile, load
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from compliance.report.model import Report
+
+Waivers = Annotated[Path | None, typer.Option(help="File of waivers: id, reason, until.")]
+RoundName = Annotated[str, typer.Option("--round", help="The round whose rules count.")]
+
+
+def package(
+    path: CampaignFile,
+    *,
+    out: Annotated[Path, typer.Option(help="The tree's folder; it is written whole or not at all.")],
+    replace: Annotated[bool, typer.Option("--replace", help="Take the place of a tree rendered before.")] = False,
+    allow_invalid: Annotated[
+        bool, typer.Option("--allow-invalid", help="Also runs that LoadGen calls INVALID; no check passes them.")
+    ] = False,
+) -> None:
+    """Render the submission tree, with truncated accuracy logs; the originals stay with their hashes."""
+    from harness.campaign_package import package_campaign  # noqa: PLC0415
+    from harness.orchestrate import plan_campaign  # noqa: PLC0415
+
+    campaign, round_ = load(path)
+    plan = plan_campaign(campaign, round_)
+    manifest = package_campaign(campaign, round_, plan, out, replace=replace, allow_invalid=allow_invalid)
+    typer.echo(f"{len(manifest.files)} files in {out}; their hashes in {manifest.path}")
+    typer.echo(f"next: weighbridge check {out} --round {round_.name}")
+
+
+def check(
+    tree: Annotated[Path, typer.Argument(exists=True, file_okay=False, help="The submission tree.")],
+    *,
+    round_name: RoundName = "v6.1",
+    profile: Annotated[str, typer.Option(help="strict: the rules as written; official: the official checker.")] = (
+        "strict"
+    ),
+    output: Annotated[str, typer.Option("--format", help="text, json, junit, sarif, csv or markdown.")] = "text",
+    submitter: Annotated[str | None, typer.Option(help="Only this submitter.")] = None,
+    waivers: Waivers = None,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Every finding at full length.")] = False,
+) -> None:
+    """Judge a submission tree: one verdict per result, by the official checker and by the rules as written."""
+    from compliance.vocabulary import Profile  # noqa: PLC0415
+    from harness.judging import judge_tree  # noqa: PLC0415
+
+    if profile not in set(Profile):
+        raise typer.BadParameter(f"{profile} is none of {', '.join(Profile)}", param_hint="--profile")
+    render = _renderer(output, verbose=verbose)
+    report = judge_tree(tree, round_name, Profile(profile), submitter, waivers)
+    typer.echo(render(report).rstrip("\n"))
+    raise typer.Exit(report.exit_code)
+
+
+def _renderer(output: str, *, verbose: bool) -> "Callable[[Report], str]":
+    """The form asked for; a module per form, imported when it is asked for."""
+    from importlib import import_module  # noqa: PLC0415
+
+    forms = {
+        "text": "text",
+        "json": "json_",
+        "junit": "junit",
+        "sarif": "sarif",
+        "csv": "csv_",
+        "markdown": "markdown",
+    }
+    if output not in forms:
+        raise typer.BadParameter(f"{output} is none of {', '.join(forms)}", param_hint="--format")
+    module = import_module(f"compliance.report.{forms[output]}")
+    function = getattr(module, f"render_{output}")
+    return (lambda report: function(report, verbose=verbose)) if output == "text" else function
+
+
+def report(
+    path: CampaignFile,
+    *,
+    tree: Annotated[Path | None, typer.Option(help="The rendered tree, to show its verdict.")] = None,
+    out: Annotated[Path | None, typer.Option(help="The HTML page; default: report.html in the campaign's out.")] = None,
+) -> None:
+    """Write one self-contained HTML page of the campaign, with text and JSON beside it."""
+    from harness.judging import judge_tree  # noqa: PLC0415
+    from harness.report import write_report  # noqa: PLC0415
+
+    campaign, round_ = load(path)
+    page = out or campaign.out / "report.html"
+    judged = judge_tree(tree, round_.name) if tree else None
+    write_report(campaign.out, tree, judged, page)
+    typer.echo(f"wrote {page}")

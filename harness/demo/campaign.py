@@ -1,0 +1,120 @@
+"""The demo's campaigns as the YAML files a user would write: they are left in the demo's folder to start from."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from sut.dataset import write_dataset
+
+SYNTHETIC_SAMPLES = 200
+SYNTHETIC_NAME = "made_up_prompts"
+VOCABULARY = 32000
+SUBMITTER = "Demo"
+CAMPAIGN_NAME = "campaign.yaml"
+
+
+@dataclass(frozen=True, slots=True)
+class DemoInput:
+    """Where the demo's dataset, model and tokenizer are; model and tokenizer are None for the timing model."""
+
+    dataset: Path
+    model: Path | None
+    tokenizer: Path | None
+
+
+def quick_campaign(sut: str, given: DemoInput) -> str:
+    """Round `demo` on the small model: every phase, VALID runs, minutes on two cores."""
+    return _HEAD.format(round="demo", benchmark="smollm2-135m", why=_QUICK_WHY) + _body(
+        sut, given, offline_qps=5.0, server_qps=3.0, queries=480, extra=""
+    )
+
+
+def full_campaign(sut: str, given: DemoInput) -> str:
+    """Round v6.1 with deepseek-r1's sample count and the official durations, on a small model: about an hour."""
+    extra = "model_name: smollm2-135m\nevaluator: choice\ngeneration: {min_new_tokens: 2, max_new_tokens: 4}\n"
+    return _HEAD.format(round="v6.1", benchmark="deepseek-r1", why=_FULL_WHY) + _body(
+        sut, given, offline_qps=14.0, server_qps=4.0, queries=1024, extra=extra
+    )
+
+
+def synthetic_campaign(given: DemoInput) -> str:
+    """Round `demo` with a timing model in place of an engine: every phase in about a minute, on any machine."""
+    return f"""\
+{_HEAD.format(round="demo", benchmark="smollm2-135m", why=_SYNTHETIC_WHY)}
+evaluator: none        # made-up answers have no score
+sut:
+  name: synthetic
+  settings:
+    prefill_tokens_per_s: 20000
+    output_tokens_mean: 33.6
+    vocabulary: {VOCABULARY}
+dataset: {_quoted(given.dataset)}
+scenarios:
+  Offline: {{target_qps: 100}}
+  Server: {{target_qps: 40, min_query_count: 480}}
+measurements:
+  input_data_types: int32
+  retraining: "No"
+  starting_weights_filename: none, a timing model answers
+  weight_data_types: none, a timing model answers
+  weight_transformations: none, a timing model answers
+"""
+
+
+_QUICK_WHY = """\
+# The embedded default: a real model of 135 million parameters on this machine's processor.
+# Server takes 480 queries: early stopping at the 99th percentile needs 459 without a miss."""
+_FULL_WHY = """\
+# The full demo: deepseek-r1's sample count, limits and durations in the open division, answered by a small model on
+# 4388 two-choice questions. The path and the durations are official; the model and the dataset are not."""
+_SYNTHETIC_WHY = """\
+# The path alone: a timing model answers, so that this runs anywhere. The figures are no measurement of anything."""
+_HEAD = """\
+{why}
+round: {round}
+division: open
+submitter: Demo
+system: capture
+benchmark: {benchmark}
+audits: true
+equal_issue: false     # whole passes over the dataset would lengthen every run
+out: .
+"""
+
+
+def _body(
+    sut: str, given: DemoInput, *, offline_qps: float, server_qps: float, queries: int, extra: str
+) -> str:
+    settings = f"\n  settings:\n    model: {_quoted(given.model)}" if given.model else ""
+    tokenizer = f"tokenizer: {_quoted(given.tokenizer)}\n" if given.tokenizer else ""
+    return f"""\
+{extra}sut:
+  name: {sut}{settings}
+dataset: {_quoted(given.dataset)}
+{tokenizer}scenarios:
+  Offline: {{target_qps: {offline_qps:g}}}
+  Server: {{target_qps: {server_qps:g}, min_query_count: {queries}}}
+measurements:
+  input_data_types: int32
+  retraining: "No"
+  starting_weights_filename: SmolLM2-135M-Instruct.Q4_1.gguf
+  weight_data_types: fp32
+  weight_transformations: dequantized from Q4_1 to fp32, converted from GGUF to safetensors
+"""
+
+
+def _quoted(path: Path) -> str:
+    return json.dumps(str(path))
+
+
+def write_synthetic_dataset(folder: Path) -> None:
+    """200 made-up prompts with the lengths of the real demo's (median about 200 tokens), the same in every run."""
+    random = np.random.default_rng(20261130)
+    lengths = np.clip(random.lognormal(5.3, 0.25, SYNTHETIC_SAMPLES), 32, 400).astype(int)
+    prompts = [random.integers(3, VOCABULARY, int(length)).tolist() for length in lengths]
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    write_dataset(
+        folder, SYNTHETIC_NAME, prompts, source="seeded random tokens", licence="CC0-1.0", tokenizer_sha256=""
+    )
