@@ -91,6 +91,9 @@ class Reading:
         if not self.tree.holds(target):
             self.note(path, "a link that leads out of the tree is not followed; put the file itself there")
             return None
+        if target.exists() and not target.is_file() and not target.is_dir():
+            self.note(path, "this is no regular file; put the file itself there")
+            return None
         try:
             return reader(target)
         except UnreadableFile as error:

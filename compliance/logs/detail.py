@@ -98,15 +98,16 @@ class _Building:
             self.valid_first_line = self.marker is not None and number == 1 and not self.problems
         if self.marker is not None and line.startswith(self.marker):
             self.drop_broken()
-            self._take(number, line[len(self.marker) :])
+            self._take(number, line, len(self.marker))
         elif self.broken is not None:
             if self.broken.complete(line, self):
                 self.broken = None
         elif self.marker is not None and line.strip():
             self.problems.append(LogProblem(number, "not a log record; skipped", recovered=True, official=True))
 
-    def _take(self, number: int, body: bytes) -> None:
-        decoded: Decoded | str = decode_strict(body) or decode_lenient(body)
+    def _take(self, number: int, line: bytes, offset: int) -> None:
+        body = line[offset:]
+        decoded: Decoded | str = decode_strict(body) or decode_lenient(body, offset)
         if isinstance(decoded, str):
             self.broken = _Broken(number, [body], decoded)
         else:

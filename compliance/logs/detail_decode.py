@@ -68,8 +68,11 @@ def decode_strict(body: bytes) -> Decoded | None:
     return Decoded(record.key, value, record.time_ms, record.metadata.is_error, record.metadata.is_warning)
 
 
-def decode_lenient(body: bytes) -> Decoded | str:
-    """A record read over its faults, or in words why it cannot be read."""
+def decode_lenient(body: bytes, offset: int = 0) -> Decoded | str:
+    """A record read over its faults, or in words why it cannot be read.
+
+    `offset` characters stand before it in its line, so that columns count from the line's start.
+    """
     try:
         text, encoding_note = body.decode(), ""
     except UnicodeDecodeError as error:
@@ -78,7 +81,7 @@ def decode_lenient(body: bytes) -> Decoded | str:
     try:
         parsed = json.loads(text)
     except (ValueError, RecursionError) as error:
-        fault = _json_fault(error)
+        fault = _json_fault(error, offset)
         decoded: Decoded | str = _by_form(text, fault) or f"{fault}; {_why_unread(text)}"
     else:
         decoded = _by_members(parsed)
@@ -87,9 +90,9 @@ def decode_lenient(body: bytes) -> Decoded | str:
     return _noted(decoded, encoding_note, official=False)
 
 
-def _json_fault(error: Exception) -> str:
+def _json_fault(error: Exception, offset: int) -> str:
     if isinstance(error, json.JSONDecodeError):
-        return f"not JSON at column {error.colno} of the record ({error.msg})"
+        return f"not JSON at column {offset + error.colno} ({error.msg})"
     return "not JSON (a number or a nesting too long)"
 
 

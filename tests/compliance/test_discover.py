@@ -122,6 +122,15 @@ def test_a_folder_in_place_of_a_file_is_unreadable(tmp_path):
     assert "folder" in reasons(result.unreadable)[f"{RESULTS}/Offline/measurements.json"]
 
 
+def test_a_pipe_in_place_of_a_file_is_not_waited_for(tmp_path):
+    write_tree(tmp_path, scenarios=("Offline",))
+    path = tmp_path / RESULTS / "Offline" / "measurements.json"
+    path.unlink()
+    os.mkfifo(path)
+    (result,) = results_of(discover(tmp_path, ROUND))
+    assert "no regular file" in reasons(result.unreadable)[f"{RESULTS}/Offline/measurements.json"]
+
+
 def test_optional_files_may_be_absent(tmp_path):
     write_tree(tmp_path, scenarios=("Offline",))
     folder = tmp_path / RESULTS / "Offline"

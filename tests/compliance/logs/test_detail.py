@@ -102,6 +102,12 @@ def test_a_value_that_is_no_json_is_read_over(tmp_path, printed, meant):
     assert log.value("z") == 1
 
 
+def test_the_column_of_the_fault_counts_from_the_start_of_the_line(tmp_path):
+    line = raw("k", r'"D:\inference"')
+    log = read(tmp_path, FIRST, line)
+    assert f"column {line.index(chr(92)) + 1} " in log.problems[0].reason
+
+
 def test_an_unescaped_path_that_is_json_by_chance_is_still_an_error_record(tmp_path):
     log = read(tmp_path, FIRST, raw("error_invalid_config", r'"D:\new"', error="true"))
     assert [error.key for error in log.errors] == ["error_invalid_config"]
