@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from queue import Queue
-from typing import Any
+from typing import Any, Self
 
 import msgspec
 import zmq
@@ -109,7 +109,7 @@ class LoadgenSide:
         self.hellos: list[wire.Hello] = []
         self.goodbyes: list[wire.Goodbye] = []
 
-    def __enter__(self) -> "LoadgenSide":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
