@@ -84,9 +84,7 @@ out: .
 """
 
 
-def _body(
-    sut: str, given: DemoInput, *, offline_qps: float, server_qps: float, queries: int, extra: str
-) -> str:
+def _body(sut: str, given: DemoInput, *, offline_qps: float, server_qps: float, queries: int, extra: str) -> str:
     settings = f"\n  settings:\n    model: {_quoted(given.model)}" if given.model else ""
     tokenizer = f"tokenizer: {_quoted(given.tokenizer)}\n" if given.tokenizer else ""
     return f"""\

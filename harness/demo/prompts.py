@@ -16,15 +16,15 @@ SUMMARY_SAMPLES = 200
 """Samples of the demo's dataset."""
 SUMMARY_MEMBER = "evals/registry/data/consensus_summary/samples.jsonl"
 MAX_INPUT_CHARACTERS = 900
+SUMMARY_TASK = "Answer the question in one sentence, using only the claims."
 UNANSWERABLE = "N-A"
 SUMMARY_PREFIX = "Summary: "
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of a set: the task's instruction, what the user says, and the ideal answer."""
+    """A row of a set: what the user says, and the ideal answer. The sets' own instructions are not used."""
 
-    instruction: str
     text: str
     ideal: str
 
@@ -58,7 +58,7 @@ def read_rows(wheel: Path, member: str) -> Iterator[Row]:
         try:
             row = json.loads(line)
             said = {message["role"]: str(message["content"]) for message in row["input"]}
-            yield Row(said.get("system", ""), said["user"], str(row["ideal"]))
+            yield Row(said["user"], str(row["ideal"]))
         except (ValueError, KeyError, TypeError) as error:
             raise AssetError(
                 f"{member} line {number} is not an input/ideal row: use the package the demo pins"
@@ -71,7 +71,7 @@ def summary_questions(rows: Iterable[Row]) -> list[Question]:
     for row in rows:
         reference = row.ideal.removeprefix(SUMMARY_PREFIX).strip()
         if reference != UNANSWERABLE and len(chosen) < SUMMARY_SAMPLES:
-            chosen.append(Question(chat(cut_claims(row.text), system=row.instruction), reference))
+            chosen.append(Question(chat(f"{cut_claims(row.text)}\n{SUMMARY_TASK}"), reference))
     if len(chosen) < SUMMARY_SAMPLES:
         raise AssetError(
             f"only {len(chosen)} rows have an answer, {SUMMARY_SAMPLES} are needed: use the pinned package"
@@ -92,10 +92,8 @@ def cut_claims(text: str, limit: int = MAX_INPUT_CHARACTERS) -> str:
     return "\n".join((*kept, question))
 
 
-def chat(user: str, system: str = "") -> str:
+def chat(user: str) -> str:
     """A ChatML prompt that ends where the assistant's answer begins. Raises AssetError for text that holds markers."""
-    for text in (user, system):
-        if "<|im_" in text:
-            raise AssetError("a row of the dataset holds chat markers of its own: use the package the demo pins")
-    opening = f"<|im_start|>system\n{system}<|im_end|>\n" if system else ""
-    return f"{opening}<|im_start|>user\n{user}<|im_end|>\n<|im_start|>assistant\n"
+    if "<|im_" in user:
+        raise AssetError("a row of the dataset holds chat markers of its own: use the package the demo pins")
+    return f"<|im_start|>user\n{user}<|im_end|>\n<|im_start|>assistant\n"

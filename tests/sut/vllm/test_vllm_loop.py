@@ -1,6 +1,5 @@
 """The loop with an engine that is stepped by the test's script: real threads, no vLLM."""
 
-import queue
 import threading
 from collections.abc import Iterable, Sequence
 
@@ -9,32 +8,9 @@ import pytest
 
 from sut.errors import EngineLost
 from sut.vllm.loop import Loop, Output, Request, first_line
+from tests.support.engine_sink import Recorder
 
 WAIT_S = 20
-
-
-class Recorder:
-    """A sink that keeps the order of events."""
-
-    def __init__(self) -> None:
-        self.events: list[tuple[str, int, object]] = []
-        self.ended: queue.SimpleQueue[int] = queue.SimpleQueue()
-
-    def first_token(self, sample_id: int, token: int) -> None:
-        self.events.append(("first", sample_id, token))
-
-    def final(self, sample_id: int, tokens: np.ndarray) -> None:
-        assert tokens.dtype == np.int32
-        self.events.append(("final", sample_id, tokens.tolist()))
-        self.ended.put(sample_id)
-
-    def failed(self, sample_id: int, reason: str) -> None:
-        self.events.append(("failed", sample_id, reason))
-        self.ended.put(sample_id)
-
-    def wait(self, count: int) -> None:
-        for _ in range(count):
-            self.ended.get(timeout=WAIT_S)
 
 
 class Scripted:
@@ -91,9 +67,8 @@ def test_first_token_then_all_tokens_from_one_thread() -> None:
     loop.submit([request(3)], sink)
     sink.wait(1)
     loop.stop(WAIT_S)
-    of = lambda sample_id: [event[::2] for event in sink.events if event[1] == sample_id]
-    assert of(1) == of(3) == [("first", 7), ("final", [7, 8, 2])]
-    assert of(2) == [("final", [7, 8, 2])]
+    assert sink.of(1) == sink.of(3) == [("first", 7), ("final", [7, 8, 2])]
+    assert sink.of(2) == [("final", [7, 8, 2])]
     assert len(engine.threads) == 1
     assert threading.get_ident() not in engine.threads
     assert engine.closed.is_set()
