@@ -19,7 +19,7 @@ _SCORE = re.compile(r"'([\w ]+)': '?([0-9.]+)")
 
 def _common(view: PackageInput) -> Context:
     return {
-        "round": view.round.name,
+        "round": view.round.title,
         "division": view.division.value,
         "submitter": view.submitter,
         "system": view.system_id,

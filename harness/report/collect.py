@@ -48,6 +48,7 @@ def collect(campaign_out: Path, tree: Path | None, report: "Report | None") -> R
     return ReportData(
         title=rules.title if rules else benchmark,
         round=round_name,
+        round_title=round_.title if round_ else round_name,
         division=campaign.get("division", ""),
         submitter=campaign.get("submitter", ""),
         system=next((fact.value for fact in system), Path(campaign.get("system", "")).stem),

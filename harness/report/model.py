@@ -140,6 +140,7 @@ class ReportData:
 
     title: str
     round: str
+    round_title: str
     division: str
     submitter: str
     system: str

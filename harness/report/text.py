@@ -17,7 +17,7 @@ def _lines(data: ReportData) -> Iterator[str]:
     title = f"{data.title} on {data.system}" if data.system else data.title
     yield title
     yield "=" * min(len(title), _WIDTH)
-    yield f"{data.submitter}, {data.division} division, round {data.round}"
+    yield f"{data.submitter}, {data.division} division, {data.round_title}"
     yield f"strict: {words.says(data.strict)}   official: {words.says(data.official)}"
     for problem in data.problems:
         yield f"! {problem}"
