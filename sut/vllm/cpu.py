@@ -63,7 +63,7 @@ CPU = Platform(
     # Eager kernels compile nothing: short prompts touch every batch size for a second or two of work.
     warm_up=WarmUp(prompt_tokens=16, new_tokens=4),
 )
-VllmCpu = partial(VllmEngine, CPU)
+CpuEngine = partial(VllmEngine, CPU)
 
 
 def preflight(config: EngineConfig) -> tuple[PreflightProblem, ...]:

@@ -41,7 +41,7 @@ def device_name() -> str:
 
 
 CUDA = Platform(sut="vllm-cuda", defaults=DEFAULTS, environment=environment, device=device_name, warm_up=WARM_UP)
-VllmCuda = partial(VllmEngine, CUDA)
+CudaEngine = partial(VllmEngine, CUDA)
 
 
 def preflight(config: EngineConfig) -> tuple[PreflightProblem, ...]:

@@ -57,7 +57,7 @@ def device_name() -> str:
 
 
 ROCM = Platform(sut="vllm-rocm", defaults=DEFAULTS, environment=environment, device=device_name, warm_up=WARM_UP)
-VllmRocm = partial(VllmEngine, ROCM)
+RocmEngine = partial(VllmEngine, ROCM)
 
 
 def preflight(config: EngineConfig) -> tuple[PreflightProblem, ...]:

@@ -1,8 +1,8 @@
 """Installs the CPU engine into the running virtual environment: `python -m sut.vllm.setup_cpu`. Standard library only.
 
 The lock pins every package by hash. torch is apart: the engine needs its +cpu build, whose local version only PyTorch's
-own index has, so it is looked for where pip is configured to look first, and then there. Where the machine cannot run the
-engine it says so in one line and ends with 2; a second run finds its stamp and ends at once.
+own index has, so it is looked for where pip is configured to look first, and then there. Where the machine cannot run
+the engine it says so in one line and ends with 2; a second run finds its stamp and ends at once.
 """
 
 import argparse

@@ -43,7 +43,7 @@ def vllm_environment(engine_config: EngineConfig) -> None:
 @pytest.fixture(scope="session")
 def engine(vllm_environment: None, engine_config: EngineConfig) -> Iterator[tuple[VllmEngine, Recorder]]:
     """A started engine and its sink. Tests leave nothing in flight."""
-    sink, made = Recorder(), cpu.VllmCpu(engine_config)
+    sink, made = Recorder(), cpu.CpuEngine(engine_config)
     sink.facts = made.start(sink)
     yield made, sink
     made.stop()

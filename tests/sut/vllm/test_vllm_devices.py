@@ -2,7 +2,11 @@ from pathlib import Path
 
 import pytest
 
+from sut.protocol import EngineConfig, Sampling
+from sut.registry import create
+from sut.vllm.cpu import defaults
 from sut.vllm.devices import cores, cpu_class, cpu_flags, cpu_name, numbers, share, thread_count
+from sut.vllm.engine import VllmEngine
 
 
 @pytest.mark.parametrize(
@@ -66,3 +70,16 @@ def test_threads_of_a_worker(
     given: int | None, workers: int, environment: dict[str, str], expected: int | None
 ) -> None:
     assert thread_count(given, workers, environment) == (expected or cores())
+
+
+@pytest.mark.parametrize(
+    ("flags", "dtype"), [("avx512_bf16", "bfloat16"), ("amx_bf16", "bfloat16"), ("avx512f", "float32")]
+)
+def test_cpu_computes_in_what_the_processor_multiplies(flags: str, dtype: str) -> None:
+    assert defaults(frozenset({flags}))["dtype"] == dtype
+
+
+@pytest.mark.parametrize("name", ["vllm-cpu", "vllm-cuda", "vllm-rocm"])
+def test_platforms_are_registered_under_their_names(name: str) -> None:
+    config = EngineConfig({"model": "m"}, "dataset", Sampling(2, 8))
+    assert isinstance(create(name, config), VllmEngine)

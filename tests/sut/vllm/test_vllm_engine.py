@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.demo.assets import DemoAssets
 from sut.errors import BadSettings, EngineLost, StartFailed
 from sut.protocol import EngineConfig, RunContext, Sample, Sampling
-from sut.vllm.cpu import VllmCpu
+from sut.vllm.cpu import CpuEngine
 from sut.vllm.devices import cpu_class, cpu_flags
 from sut.vllm.engine import VllmEngine
 from tests.support.engine_sink import Recorder
@@ -77,7 +76,7 @@ def test_warm_up_reports_nothing(engine: Running) -> None:
     assert engine[1].events == []
 
 
-def test_reference_answers(engine: Running, assets: DemoAssets) -> None:
+def test_reference_answers(engine: Running) -> None:
 
     reference = json.loads(REFERENCE.read_text())
     count = len(reference["tokens"])
@@ -95,7 +94,7 @@ def test_reference_answers(engine: Running, assets: DemoAssets) -> None:
     ("change", "error", "words"),
     [
         ({"max_num_seqz": 4}, BadSettings, "did you mean 'max_num_seqs'"),
-        ({"max_model_len": 100}, BadSettings, "set it to at least 302"),
+        ({"max_model_len": 100}, BadSettings, "set it to at least 276"),
         ({"model": "/nowhere"}, StartFailed, "is not a folder"),
         ({"dtype": "float7"}, StartFailed, "vLLM did not start"),
     ],
@@ -105,11 +104,11 @@ def test_wrong_settings_do_not_start(
 ) -> None:
     config = EngineConfig({**engine_config.settings, **change}, engine_config.dataset_path, Sampling(2, 48))
     with pytest.raises(error, match=words):
-        VllmCpu(config).start(Recorder())
+        CpuEngine(config).start(Recorder())
 
 
 def test_an_engine_that_was_not_started_says_so(engine_config: EngineConfig) -> None:
-    made = VllmCpu(engine_config)
+    made = CpuEngine(engine_config)
     made.stop()
     with pytest.raises(EngineLost, match="call start first"):
         made.submit([])
