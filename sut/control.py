@@ -16,6 +16,7 @@ class WorkerConfig:
 
     `tasks` and `events` are bound by the LoadGen process of each run, so both connections outlive runs. `curve` holds
     {public, secret, server} Z85 keys where the endpoints are TCP, None for ipc in a folder only the user may enter.
+    A worker that was told to stop ends itself, and its process group where it leads one, after `stop_grace_s`.
     """
 
     sut: str
@@ -25,6 +26,7 @@ class WorkerConfig:
     worker_index: int
     heartbeat_s: float = 1.0
     curve: Mapping[str, str] | None = None
+    stop_grace_s: float = 20.0
 
 
 @dataclass(frozen=True, slots=True)

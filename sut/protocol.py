@@ -8,7 +8,7 @@ The life of an engine inside one worker process::
     engine.begin(RunContext)              a LoadGen test begins: scenario, whether first tokens are wanted
     engine.submit(samples)                never blocks for an answer; many times
     ... sink.first_token / sink.final / sink.failed, from any one thread ...
-    engine.end()                          the test is over: nothing may be in flight
+    engine.end()                          the test is over: what is still in flight is dropped, never answered
     engine.stop()                         frees the device; idempotent
 
 Every submitted sample gets exactly one `final` or one `failed`. `first_token` comes at most once, before `final`, only

@@ -25,7 +25,6 @@ from sut.protocol import Engine, RunContext, Sample
 from sut.registry import create
 from sut.worker_io import Broken, Stop, Task, WorkerIo
 
-STOP_GRACE_S = 20.0
 SWITCH_INTERVAL_S = 0.0002
 
 _PR_SET_PDEATHSIG = 1
@@ -159,7 +158,7 @@ class Worker:
         reason = _reason(error)
         if not isinstance(error, SutError):
             traceback.print_exception(error, file=sys.stderr)
-        threading.Timer(STOP_GRACE_S, _end_now, (1,)).start()
+        self._bound_the_end()
         self._io.outbox.fail_all(reason)
         self._io.close()
         self._control.write(WorkerStatus("failed", reason=reason))
@@ -178,8 +177,11 @@ class Worker:
     def _request_stop(self) -> None:
         self._stop_wanted.set()
         self._io.tasks.put(Stop())
+        self._bound_the_end()
+
+    def _bound_the_end(self) -> None:
         # An engine that hangs in start, submit or stop must not outlive the runner.
-        bound = threading.Timer(STOP_GRACE_S, _end_now, (1,))
+        bound = threading.Timer(self._config.stop_grace_s, _end_now)
         bound.daemon = True
         bound.start()
 
@@ -203,12 +205,12 @@ def _reason(error: BaseException | None) -> str:
     return str(error) if isinstance(error, SutError) else f"{type(error).__name__}: {error}"
 
 
-def _end_now(status: int) -> None:
+def _end_now() -> None:
     """End the process and, where it leads its own process group, the engine's children with it."""
-    print(f"worker: the engine did not stop within {STOP_GRACE_S:.0f} s; ending the process", file=sys.stderr)  # noqa: T201 the log
+    os.write(2, b"worker: the engine did not stop in time; ending the process and its group\n")
     if os.getpgrp() == os.getpid():
         os.killpg(0, signal.SIGKILL)
-    os._exit(status)
+    os._exit(1)
 
 
 def _do_nothing(*_: object) -> None:

@@ -42,7 +42,7 @@ class FaultyEngine:
         self.stopped = False
 
     def start(self, sink: EventSink) -> SutFacts:
-        print("an engine prints to standard output")  # noqa: T201 must never mix with the worker's control lines
+        print("an engine prints to standard output")  # must never mix with the control lines
         os.system("echo so does its child process")  # noqa: S605 the same, past Python's own stream
         if self.fault == "start_fails":
             raise StartFailed("no device found; plug one in")

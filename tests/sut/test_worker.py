@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -239,6 +240,29 @@ def test_an_engine_that_ends_the_process_is_seen_by_its_exit_status(dataset, ipc
         loadgen.begin(1)
         loadgen.submit(1, {1: 1})
         assert worker.wait() == 7
+
+
+@pytest.mark.parametrize("fault", ["start_hangs", "hang", "stop_hangs"])
+def test_an_engine_that_hangs_does_not_outlive_its_runner(dataset, ipc, tmp_path, fault):
+    config = replace(faulty(dataset, ipc, fault), stop_grace_s=0.5)
+    with worker_process(config, tmp_path) as worker, LoadgenSide(*ipc) as loadgen:
+        if fault != "start_hangs":
+            assert worker.status().state == "ready"
+            loadgen.begin(1)
+            loadgen.submit(1, {1: 1})
+        if fault == "hang":
+            loadgen.until(lambda: any(beat.in_flight == 1 for beat in loadgen.beats))
+        worker.process.stdin.close()
+        assert worker.wait() == -signal.SIGKILL
+        assert "did not stop in time" in worker.log.read_text()
+
+
+def test_the_signal_of_a_dead_parent_alone_stops_nothing_while_the_parent_lives(dataset, ipc, tmp_path):
+    with worker_process(config_for("null", engine_config(dataset), ipc), tmp_path) as worker, LoadgenSide(*ipc) as side:
+        assert worker.status().state == "ready"
+        worker.process.send_signal(signal.SIGUSR2)
+        side.begin(1)
+        side.end(1)
 
 
 def test_ctrl_c_is_the_runners_to_answer(dataset, ipc, tmp_path):
