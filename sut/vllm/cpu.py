@@ -60,8 +60,8 @@ CPU = Platform(
     defaults=DEFAULTS,
     environment=environment,
     device=cpu_name,
-    # Eager kernels compile nothing: short prompts touch every batch size for a second or two of work.
-    warm_up=WarmUp(prompt_tokens=16, new_tokens=4),
+    # Eager kernels compile nothing: a small and a full batch of short prompts load all there is.
+    warm_up=WarmUp(prompt_tokens=16, new_tokens=4, every_size=False),
 )
 CpuEngine = partial(VllmEngine, CPU)
 

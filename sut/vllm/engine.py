@@ -87,21 +87,16 @@ class VllmEngine:
         return describe(self._platform, settings, dataset, made[0].config)
 
     def warm_up(self) -> None:
-        """Run batches of every power of two up to max_num_seqs, so that each size has run. Raises EngineLost."""
+        """Run the platform's warm-up batches, the largest of max_num_seqs samples. Raises EngineLost."""
         started, cut = self._need(), self._platform.warm_up
-        size = 1
-        while True:
-            size = min(size, started.settings.max_num_seqs)
+        for size in cut.sizes(started.settings.max_num_seqs):
             prompts = [started.dataset.tokens(index % len(started.dataset)) for index in range(size)]
             warm = _Warm()
             requests = [Request(0, prompt[: cut.prompt_tokens], True, cut.new_tokens) for prompt in prompts]
             started.loop.submit(requests, warm)
             failures = [reason for _ in requests if (reason := warm.done.get()) is not None]
             if failures:
-                raise EngineLost(f"warm-up failed: {failures[0]}")
-            if size == started.settings.max_num_seqs:
-                return
-            size *= 2
+                raise EngineLost(f"warm-up failed: {failures[0]}; see the worker's log")
 
     def begin(self, run: RunContext) -> None:
         """A test begins. Raises EngineLost when the engine is gone or samples of an earlier test are in flight."""

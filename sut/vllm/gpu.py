@@ -14,7 +14,7 @@ from sut.vllm.probe import Probe
 DEFAULTS: Mapping[str, object] = MappingProxyType(
     {"max_num_seqs": 256, "enable_prefix_caching": False, "gpu_memory_utilization": 0.9}
 )
-WARM_UP = WarmUp(prompt_tokens=None, new_tokens=16)
+WARM_UP = WarmUp(prompt_tokens=None, new_tokens=16, every_size=True)
 """Whole prompts: kernels compile by shape, and none may do so in the timed run."""
 
 

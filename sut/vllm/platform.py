@@ -12,10 +12,19 @@ from sut.vllm.args import VllmSettings
 
 @dataclass(frozen=True, slots=True)
 class WarmUp:
-    """Warm-up batches: prompts cut to `prompt_tokens` (None: whole), `new_tokens` generated."""
+    """Warm-up batches: prompts cut to `prompt_tokens` (None: whole), `new_tokens` generated.
+
+    `every_size`: all powers of two up to max_num_seqs, where kernels are made per shape; else one and max_num_seqs.
+    """
 
     prompt_tokens: int | None
     new_tokens: int
+    every_size: bool
+
+    def sizes(self, max_num_seqs: int) -> tuple[int, ...]:
+        """The batch sizes, ascending, max_num_seqs always the last."""
+        powers = (1 << power for power in range(max_num_seqs.bit_length())) if self.every_size else (1,)
+        return (*(size for size in powers if size < max_num_seqs), max_num_seqs)
 
 
 @dataclass(frozen=True, slots=True)

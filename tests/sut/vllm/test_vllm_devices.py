@@ -7,6 +7,7 @@ from sut.registry import create
 from sut.vllm.cpu import defaults
 from sut.vllm.devices import cores, cpu_class, cpu_flags, cpu_name, numbers, share, thread_count
 from sut.vllm.engine import VllmEngine
+from sut.vllm.platform import WarmUp
 
 
 @pytest.mark.parametrize(
@@ -83,3 +84,11 @@ def test_cpu_computes_in_what_the_processor_multiplies(flags: str, dtype: str) -
 def test_platforms_are_registered_under_their_names(name: str) -> None:
     config = EngineConfig({"model": "m"}, "dataset", Sampling(2, 8))
     assert isinstance(create(name, config), VllmEngine)
+
+
+@pytest.mark.parametrize(
+    ("every", "most", "expected"),
+    [(True, 1, (1,)), (True, 8, (1, 2, 4, 8)), (True, 6, (1, 2, 4, 6)), (False, 64, (1, 64)), (False, 1, (1,))],
+)
+def test_warm_up_ends_with_the_largest_batch(every: bool, most: int, expected: tuple[int, ...]) -> None:
+    assert WarmUp(prompt_tokens=None, new_tokens=4, every_size=every).sizes(most) == expected
