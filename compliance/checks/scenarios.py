@@ -17,6 +17,7 @@ from compliance.checks.facts import (
 )
 from compliance.checks.model import Finding, Scope, Skip, Subject
 from compliance.checks.registry import check
+from compliance.metric import read_metric
 from compliance.rule_types import BenchmarkRules, SuiteRules
 from compliance.vocabulary import Scenario, Severity, Suite
 
@@ -168,17 +169,25 @@ def log_scenario(subject: Subject) -> Iterator[Finding | Skip]:
     if fits_folder(measured, result.scenario):
         return
     if Suite.EDGE in suites_of(subject) and (measured, result.scenario) in INFERABLE:
-        yield from _inference(subject, measured)
+        yield from _inference(subject)
         return
     key = "effective_scenario"
     yield about(result.performance, key, f"{key} = {result.scenario.loadgen_name}")
 
 
-def _inference(subject: Subject, measured: Scenario | None) -> Iterator[Finding]:
-    """MultiStream inferred from SingleStream needs an early-stopping estimate: LoadGen writes 0 for too few queries."""
+def _inference(subject: Subject) -> Iterator[Finding]:
+    """The log must hold what the metric is inferred from; for MultiStream LoadGen writes 0 after too few queries."""
     result = result_of(subject)
-    key = "early_stopping_latency_ms"
-    if (measured, result.scenario) == (Scenario.SINGLE_STREAM, Scenario.MULTI_STREAM):
-        value = result.performance.detail.number(key) if result.performance.detail else None
-        if not value:
-            yield about(result.performance, key, f"{key} > 0, to infer MultiStream")
+    keys = {
+        Scenario.MULTI_STREAM: "early_stopping_latency_ms",
+        Scenario.OFFLINE: "result_qps_without_loadgen_overhead",
+    }
+    if (
+        subject.benchmark is not None
+        and result.scenario is not None
+        and not read_metric(result, subject.benchmark).value
+    ):
+        key = keys.get(result.scenario, "effective_scenario")
+        if scenario_of_log(result.performance) is Scenario.MULTI_STREAM:
+            key = "result_mean_query_latency_ns"
+        yield about(result.performance, key, f"{key} > 0, to infer {result.scenario.value} from")

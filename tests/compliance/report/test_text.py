@@ -1,0 +1,133 @@
+"""The report for people: grouping, length, the table's width, the last line."""
+
+import pytest
+
+from compliance.discover import discover
+from compliance.judge import judge
+from compliance.report.model import build_report
+from compliance.report.text import render_text
+from compliance.rulebook import load_round
+from compliance.vocabulary import Profile
+from tests.support.broken_trees import CASES
+from tests.support.faults import renamed_benchmark, stray_folder
+from tests.support.trees import SYSTEM, clean_tree
+
+
+def report(made, root, profile=Profile.STRICT):
+    return build_report(judge(discover(made.write(root), made.round), made.round), profile)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+def test_the_last_line_agrees_with_the_exit_code(case, tmp_path):
+    made = case.make()
+    judgement = judge(discover(made.write(tmp_path), made.round), made.round)
+    for profile in Profile:
+        found = build_report(judgement, profile)
+        last = render_text(found).splitlines()[-1]
+        assert last.startswith({0: "PASS", 1: "FAIL", 3: "NOT JUDGED"}[found.exit_code])
+        assert last.endswith(f"({profile.value})")
+
+
+def test_a_finding_says_what_was_compared_and_by_how_much_it_failed(tmp_path):
+    text = render_text(report(clean_tree().performance("Server", effective_min_duration_ms=300_000), tmp_path))
+    assert "ERROR   PERF-007  the run was asked to last long enough  [rules.md P13]" in text
+    assert "wanted  effective_min_duration_ms >= 600000 ms" in text
+    assert "found   effective_min_duration_ms = 300000 ms" in text
+    assert "300000 ms short (50.00% of the limit)" in text
+    assert "at      closed/Acme/results/node8/llama3.1-8b/Server/performance/run_1/mlperf_log_detail.txt:9" in text
+    assert "fix     Set it for this scenario in user.conf" in text
+
+
+def test_one_cause_in_many_places_is_told_once(tmp_path):
+    made = clean_tree()
+    for number in range(5):
+        made.texts[f"{made.submitter}/src/.hidden{number}"] = "x"
+        made.texts[f"{made.submitter}/src/a {number}"] = "x"
+    for scenario in made.scenarios:
+        made.performance(scenario, effective_qsl_rng_seed=1)
+    text = render_text(report(made, tmp_path))
+    assert text.count("PERF-002") == 1
+    assert text.count("mlperf_log_detail.txt:") == 2
+
+
+def test_many_places_are_counted_not_listed(tmp_path):
+    made = clean_tree("llama3.1-8b", ("Offline", "Server", "Interactive"))
+    made.copy(f"{made.submitter}/results/{SYSTEM}", f"{made.submitter}/results/node9")
+    made.documents[f"{made.submitter}/systems/node9.json"] = dict(made.system)
+    for path in made.logs:
+        if "performance" in path:
+            made._change(path, {"effective_qsl_rng_seed": 1})
+    found = report(made, tmp_path)
+    assert "and 3 more places" in render_text(found)
+    assert "more places" not in render_text(found, verbose=True)
+
+
+def test_the_default_is_about_a_screen_per_result(tmp_path):
+    found = report(stray_folder(), tmp_path)
+    short, whole = render_text(found), render_text(found, verbose=True)
+    assert short.count("\n") <= 40 * len(found.results)
+    assert len(whole) >= len(short)
+
+
+@pytest.mark.parametrize("name", ["node8", "8xMI355X_2xEPYC_9575F_a_very_long_name_of_a_system"])
+def test_the_table_fits_80_columns(name, tmp_path):
+    made = clean_tree("gpt-oss-120b", ("Offline", "Server", "Interactive"))
+    old, new = f"{made.submitter}/results/{SYSTEM}", f"{made.submitter}/results/{name}"
+    made.documents[f"{made.submitter}/systems/{name}.json"] = dict(made.system)
+    if name != SYSTEM:
+        made.copy(old, new).remove(old)
+        del made.documents[made.system_path]
+    lines = render_text(report(made, tmp_path)).splitlines()
+    table = lines[lines.index("closed/Acme") - 2 :]
+    assert all(len(line) <= 80 for line in table)
+    assert "27600.5 tok/s" in table[3]
+    assert "valid" in table[3]
+
+
+def test_both_verdicts_stand_side_by_side(tmp_path):
+    made = clean_tree().performance("Server", result_validity=None)
+    lines = render_text(report(made, tmp_path)).splitlines()
+    (row,) = [line for line in lines if line.startswith("node8") and "Server" in line]
+    assert row.split()[-2:] == ["invalid", "valid"]
+
+
+def test_notes_of_the_other_profile_wait_for_verbose(tmp_path):
+    found = report(clean_tree().performance("Server", result_validity=None), tmp_path, Profile.OFFICIAL)
+    assert "PERF-008" not in render_text(found)
+    assert "1 notes of the other profile" in render_text(found)
+    assert "INFO    PERF-008" in render_text(found, verbose=True)
+
+
+def test_a_metric_that_cannot_be_read_shows_a_question_mark(tmp_path):
+    made = clean_tree().performance("Server", result_completed_tokens_per_second=None)
+    made.remove(made.path("Server", "accuracy/accuracy.txt"))
+    lines = render_text(report(made, tmp_path)).splitlines()
+    (row,) = [line for line in lines if line.startswith("node8") and "Server" in line]
+    assert row.split()[3:5] == ["?", "?"]
+
+
+def test_what_has_no_rules_ends_in_3(tmp_path):
+    found = report(renamed_benchmark("whisper")(), tmp_path)
+    assert found.exit_code == 3
+    assert render_text(found).splitlines()[-1].startswith("NOT JUDGED: 2 of 2 results have no rules here")
+    assert "no rules" in render_text(found)
+
+
+@pytest.mark.parametrize(("profile", "code"), [(Profile.OFFICIAL, 0), (Profile.STRICT, 1)])
+def test_an_empty_tree_is_good_officially_alone(profile, code, tmp_path):
+    round_ = load_round("v6.1")
+    found = build_report(judge(discover(tmp_path, round_), round_), profile)
+    assert found.exit_code == code
+    expected = "PASS: no results found" if code == 0 else "FAIL: 0 of 0 results invalid, 1 kind of error"
+    assert render_text(found).splitlines()[-1].startswith(expected)
+
+
+def test_the_demo_round_says_that_it_is_none_of_mlperfs(tmp_path):
+    made = clean_tree("smollm2-135m", round_name="demo")
+    assert "Round demo is no MLPerf round" in " ".join(render_text(report(made, tmp_path)).split())
+
+
+def test_an_inferred_metric_is_marked(tmp_path):
+    made = clean_tree("llama3.1-8b-edge", ("SingleStream",), system_type="edge")
+    made.copy(made.path("SingleStream"), made.path("Offline"))
+    assert "1.25 tok/s*" in render_text(report(made, tmp_path))

@@ -1,0 +1,133 @@
+"""What LoadGen and the accuracy scripts would have written: contents of the files of a clean submission tree."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from compliance.rule_types import BenchmarkRules, Round, ScenarioRules
+from compliance.vocabulary import Scenario
+
+_PRINTED = {
+    "ROUGE1": "rouge1",
+    "ROUGE2": "rouge2",
+    "ROUGEL": "rougeL",
+    "ROUGELSUM": "rougeLsum",
+    "GEN_LEN": "gen_len",
+    "TOKENS_PER_SAMPLE": "tokens_per_sample",
+}
+
+
+@dataclass
+class Record:
+    """One line of a detail log to be."""
+
+    key: str
+    value: object
+    is_error: bool = False
+
+    def line(self) -> str:
+        metadata = {"is_error": self.is_error, "is_warning": False, "file": "a.cc", "line_no": 7, "pid": 1, "tid": 2}
+        record = {"key": self.key, "value": self.value, "time_ms": 1.5, "namespace": "mlperf::logging"}
+        return f":::MLLOG {json.dumps({**record, 'event_type': 'POINT_IN_TIME', 'metadata': metadata})}\n"
+
+
+def _seeds(round_: Round) -> dict[str, object]:
+    return {
+        "effective_qsl_rng_seed": round_.seeds.qsl,
+        "effective_sample_index_rng_seed": round_.seeds.sample_index,
+        "effective_schedule_rng_seed": round_.seeds.schedule,
+    }
+
+
+def _common(round_: Round, rules: BenchmarkRules, scenario: Scenario, mode: str, division: str) -> dict[str, object]:
+    offline = scenario is Scenario.OFFLINE
+    limits = rules.scenarios[scenario]
+    return {
+        "loadgen_version": f"{round_.loadgen_versions[0]} @ 0123456789",
+        "sut_name": "Network SUT acme" if division == "network" else "acme",
+        "qsl_reported_total_count": rules.dataset_size,
+        "requested_use_token_latencies": True,
+        "effective_scenario": scenario.loadgen_name,
+        "effective_test_mode": mode,
+        "effective_samples_per_query": 2 * rules.dataset_size if offline else 1,
+        "effective_target_latency_ns": 0,
+        "effective_min_duration_ms": limits.min_duration_ms,
+        "effective_min_query_count": 1 if offline else 100,
+        "effective_performance_sample_count": rules.performance_sample_count,
+        "effective_accuracy_sample_count": rules.accuracy_sample_count,
+        "effective_accuracy_log_sampling_target": 0,
+        "effective_performance_issue_unique": False,
+        "effective_performance_issue_same": False,
+        "effective_sample_concatenate_permutation": True,
+        **_seeds(round_),
+    }
+
+
+def performance_records(round_: Round, rules: BenchmarkRules, scenario: Scenario, division: str) -> list[Record]:
+    """What LoadGen logs in a performance run that is well inside every limit."""
+    limits = rules.scenarios[scenario]
+    values = _common(round_, rules, scenario, "PerformanceOnly", division)
+    values |= {
+        "result_validity": "VALID",
+        "result_min_duration_met": True,
+        "result_min_queries_met": True,
+        "early_stopping_met": True,
+        "result_99.00_percentile_latency_ns": 700_000_000_000,
+        limits.metric_key: 27600.5,
+    }
+    values |= _of_scenario(scenario, limits)
+    return [Record(key, value) for key, value in {**values, "num_errors": 0}.items()]
+
+
+def _of_scenario(scenario: Scenario, limits: ScenarioRules) -> dict[str, object]:
+    if scenario is Scenario.OFFLINE:
+        return {"result_samples_per_second": 93.75}
+    if scenario is Scenario.SINGLE_STREAM:
+        return {
+            "early_stopping_latency_ss": 912_000_000,
+            "early_stopping_latency_ms": 1_400_000_000,
+            "result_qps_without_loadgen_overhead": 1.25,
+        }
+    ttft_ms, tpot_ms = limits.max_ttft_p99_ms or 0, limits.max_tpot_p99_ms or 0
+    return {
+        "result_perf_constraints_met": True,
+        "result_completed_samples_per_sec": 74.5,
+        "result_first_token_99.00_percentile_latency_ns": int(ttft_ms * 500_000),
+        "result_time_per_output_token_99.00_percentile_ns": int(tpot_ms * 500_000),
+    }
+
+
+def accuracy_records(round_: Round, rules: BenchmarkRules, scenario: Scenario, division: str) -> list[Record]:
+    """What LoadGen logs in an accuracy run over the whole data set."""
+    values = _common(round_, rules, scenario, "AccuracyOnly", division)
+    return [Record(key, value) for key, value in values.items()]
+
+
+def scores(rules: BenchmarkRules, **changed: float) -> str:
+    """The accuracy script's line with each metric at its reference, but those `changed`."""
+    values = {
+        _PRINTED.get(target.metric, target.metric): changed.get(target.metric, target.reference)
+        for target in rules.accuracy
+        if target.minimum is not None
+    }
+    return str({name: int(value) if name == "gen_len" else value for name, value in values.items()})
+
+
+def accuracy_log(answers: Iterable[tuple[int, list[int]]], *, first: bool) -> str:
+    """A whole accuracy log of (sample index, token ids), with first tokens where the scenario streams."""
+    lines = []
+    for seq_id, (index, tokens) in enumerate(answers):
+        data = _hex(tokens)
+        entry = f'{{ "seq_id" : {seq_id}, "qsl_idx" : {index}, "data" : "{data}"'
+        entry += f', "token_data" : "{data[:8]}"' if first else ""
+        lines.append(f'{entry}, "token_count" : {len(tokens)} }}')
+    return "[\n" + ",\n".join(lines) + "\n]\n"
+
+
+def truncated(whole: str) -> str:
+    """A log as the truncation tool leaves it: 8199 bytes."""
+    return f"{whole[:4096]}\n\n...\n\n{whole[-4096:]}"
+
+
+def _hex(tokens: list[int]) -> str:
+    return b"".join(token.to_bytes(4, "little", signed=True) for token in tokens).hex().upper()
