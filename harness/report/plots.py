@@ -38,6 +38,8 @@ _STYLE = {
 }
 # Room for labels and for the names of the marks, as parts of the figure; a layout engine would take seconds a page.
 _MARGINS = {"left": 0.135, "right": 0.985, "top": 0.8, "bottom": 0.19}
+# The width of a letter of a mark's name, as a part of the plot's.
+_LETTER = 0.0205
 _K, _M = 1e3, 1e6
 
 
@@ -69,16 +71,25 @@ def _marks(axes: Axes, data: Distribution) -> None:
     right = max(right, (data.limit or 0.0) * (1.15 if data.log_scale else 1.02))
     axes.set_xlim(left, right)
     transform = axes.get_xaxis_transform()
-    taken: list[tuple[float, int]] = []
+    taken: list[tuple[float, float, int]] = []
     for value, name, color, style in sorted(marks):
         axes.axvline(value, color=color, linewidth=1.3, linestyle=style)
         place = float(axes.transAxes.inverted().transform(axes.transData.transform((value, 0.0)))[0])
-        rows = {row for at, row in taken if abs(at - place) < 0.26}  # noqa: PLR2004 - about the width of a name
-        row = next(number for number in range(len(marks)) if number not in rows)
-        taken.append((place, row))
-        side = "right" if place > 0.85 else "left" if place < 0.12 else "center"  # noqa: PLR2004 - near an edge
         label = f"{name} {_tick(value)}"
-        axes.text(value, 1.03 + 0.095 * row, label, color=color, ha=side, transform=transform, fontsize=8.5)
+        side, start, end = _extent(place, len(label) * _LETTER)
+        rows = {row for left, right, row in taken if start < right and left < end}
+        row = next(number for number in range(len(marks)) if number not in rows)
+        taken.append((start, end, row))
+        axes.text(value, 1.03 + 0.1 * row, label, color=color, ha=side, transform=transform, fontsize=8.5)
+
+
+def _extent(place: float, width: float) -> tuple[str, float, float]:
+    """How a name at a place of the axis is aligned so that it stays inside, and from where to where it reaches."""
+    if place + width / 2 > 1.0:
+        return "right", place - width, place
+    if place - width / 2 < 0.0:
+        return "left", place, place + width
+    return "center", place - width / 2, place + width / 2
 
 
 def draw_series(data: Series, figure_id: str) -> str:

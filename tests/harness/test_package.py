@@ -303,3 +303,32 @@ def test_hostile_words_stay_in_their_cells(view: PackageInput, tmp_path: Path) -
     text = (tmp_path / "tree/open/Example/documentation/calibration.md").read_text()
     assert "<script>" not in text
     assert "\n# heading" not in text
+
+
+def test_closed_datacenter_proves_its_bandwidth(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    write_campaign(out, "llama3.1-8b")
+    round_ = load_round("v6.1")
+    stated = Stated(framework="vLLM", other_software_stack="ROCm", cooling="air")
+    steps = ("performance", "accuracy", "TEST06")
+    view = PackageInput(
+        round=round_,
+        division=Division.CLOSED,
+        submitter="Example",
+        system_id="node",
+        system_description=capture("node", "Example", "closed", stated=stated, tool=lambda _command: ""),
+        benchmark="llama3.1-8b",
+        benchmark_rules=round_.benchmarks["llama3.1-8b"],
+        scenarios={
+            name: {step: out / "runs/llama3.1-8b" / name / step for step in steps}
+            for name in (Scenario.OFFLINE, Scenario.SERVER)
+        },
+        measurements=ANSWERS,
+        model_name="llama3.1-8b",
+        campaign_out=out,
+    )
+    manifest = package(view, tmp_path / "tree")
+    text = (tmp_path / "tree/closed/Example/documentation/bandwidth.md").read_text()
+    assert "| Offline | 9.87 | 0.0809 | 0.0051 |" in text  # 9.87 samples/s x 2048 (128) tokens x 4 bytes
+    assert "| Server | 9.31 |" in text
+    assert "closed/Example/model_mapping.json" not in manifest.files
