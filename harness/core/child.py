@@ -10,6 +10,7 @@ import os
 import sys
 import threading
 import time
+import traceback
 from array import array
 from collections.abc import Callable
 from dataclasses import replace
@@ -226,8 +227,15 @@ def main(arguments: list[str]) -> None:
         sys.stderr.write(f"weighbridge: {error}\n")
         sys.stderr.flush()
         os._exit(_CONFIG_EXIT)
+    # A crash inside LoadGen leaves its place in core.log.
+    faulthandler.enable()
     pipe = ProgressPipe()
-    outcome, ledger = run(spec, pipe)
+    try:
+        outcome, ledger = run(spec, pipe)
+    except Exception as error:  # noqa: BLE001 whatever it is, the runner must be told
+        traceback.print_exc()
+        cause = f"the LoadGen process failed: {type(error).__name__}: {error}; see core.log"
+        outcome, ledger = replace(config_outcome(spec.run_id, cause), kind="internal"), None
     faulthandler.dump_traceback_later(_EXIT_BOUND_S, exit=True)
     os._exit(finish(Path(spec.folder), outcome, ledger, pipe))
 

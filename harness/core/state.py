@@ -3,6 +3,7 @@
 Fields are plain attributes: each has one writer, or is set once, and the GIL makes a single assignment whole.
 """
 
+import contextlib
 import os
 import threading
 import time
@@ -136,10 +137,11 @@ class Bell:
         self.ring()
 
     def ring(self) -> None:
-        """Wakes the dispatcher."""
+        """Wakes the dispatcher. One that has ended already needs no waking."""
         if not self._inbox._rung:  # noqa: SLF001 the two halves of one thing
             self._inbox._rung = True  # noqa: SLF001 as above
-            self._socket.send(b"", zmq.NOBLOCK)
+            with contextlib.suppress(zmq.ZMQError):
+                self._socket.send(b"", zmq.NOBLOCK)
 
     def close(self) -> None:
         """Closes this end."""
