@@ -33,6 +33,9 @@ def package_input(
         for scenario in campaign.scenarios
     }
     notes = {name: text for name, text in campaign.notes.model_dump().items() if text is not None}
+    if campaign.scale != 1.0:
+        command = notes.get("run_command", Notes().run_command)
+        notes["run_command"] = f"{command} (a test round: minimum durations times {campaign.scale:g})"
     return PackageInput(
         round=round_,
         division=campaign.division,

@@ -29,6 +29,8 @@ def explain_run(folder: Path) -> str:
     log = read_detail(folder / "mlperf_log_detail.txt")
     verdict = log.value("result_validity")
     lines.append(f"LoadGen: {verdict if verdict is not None else 'no verdict (an accuracy run, or the run was cut)'}")
+    if log.number("effective_accuracy_log_sampling_target"):
+        lines.append("an audit run is short, so INVALID is expected of it; its verdict is in verify_accuracy.txt")
     reasons = list(_reasons(log))
     lines += reasons or (["no reason found in the log"] if verdict == "INVALID" else [])
     return "\n".join("\n".join(textwrap.wrap(line, WIDTH, subsequent_indent="  ")) for line in lines)

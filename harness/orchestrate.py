@@ -12,7 +12,7 @@ from harness.campaign.model import Campaign, WorkerChoice
 from harness.core.spec import Limits
 from harness.errors import PlanError, PreflightError, StorageError
 from harness.evaluate.policy import preflight as evaluator_problems
-from harness.plan import CampaignPlan, PlannedRun, engine_config, make_plan
+from harness.plan import PERFORMANCE, CampaignPlan, PlannedRun, engine_config, make_plan
 from harness.progress import CampaignProgress
 from harness.run import RUN_NAME, StepRequest, run_step
 from harness.run_record import RunRecord
@@ -27,6 +27,7 @@ from sut.registry import preflight
 CAMPAIGN_COPY = "campaign.yaml"
 LOCK_NAME = ".lock"
 WORKER_LOGS = "workers"
+NOTHING = Verdict(None, "")
 
 
 def plan_campaign(campaign: Campaign, round_: Round) -> CampaignPlan:
@@ -82,13 +83,20 @@ def _each(
             )
             continue
         if interrupted:
-            yield RunSummary(run, None, kept=False, verdict=Verdict(None, ""))
+            yield RunSummary(run, None, kept=False, verdict=NOTHING)
             continue
-        record = _make(campaign, plan, run, info, pool, progress)
+        try:
+            record = _make(campaign, plan, run, info, pool, progress)
+        except KeyboardInterrupt:
+            # Before LoadGen runs, or after: the test itself ends in order and says so in its record.
+            interrupted = True
+            yield RunSummary(run, None, kept=False, verdict=NOTHING, stopped=True)
+            continue
         interrupted = record.status == "interrupted"
         good = record.status == "ok"
-        verdict = follow_up(campaign, plan.benchmark, run, record) if good else Verdict(None, "")
-        progress.say(f"{run.name}: {record.status} {record.validity or ''}".rstrip())
+        verdict = follow_up(campaign, plan.benchmark, run, record) if good else NOTHING
+        word = record.validity if run.step == PERFORMANCE else None
+        progress.say(f"{run.name}: {record.status}{f', {word}' if word else ''}")
         yield RunSummary(run, record, kept=False, verdict=verdict)
 
 

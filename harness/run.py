@@ -22,7 +22,7 @@ from harness.errors import StorageError
 from harness.provenance import now_utc, provenance
 from harness.run_judge import Judged, judge_logs
 from harness.run_record import RunRecord
-from harness.storage import manifest, write_record
+from harness.storage import manifest, read_record, write_record
 from harness.workers.pool import WorkerPool
 
 SPEC_NAME = "spec.json"
@@ -130,8 +130,9 @@ def execute(spec: RunSpec, pool: WorkerPool, progress: ProgressSink | None = Non
     folder = Path(spec.folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        (folder / OUTCOME_NAME).unlink(missing_ok=True)
     except OSError as error:
-        raise StorageError(f"{folder} cannot be made: {error.strerror}; choose another --out") from error
+        raise StorageError(f"{folder} cannot be used: {error.strerror}; choose another --out") from error
     write_record(folder / SPEC_NAME, replace(spec, curve=None))
     with _Child(spec) as child:
         child.follow(pool, progress)
@@ -198,6 +199,9 @@ class _Child:
 
     def outcome(self) -> RunOutcome:
         """How the run ended: what the process said, or what can be told of one that could not say."""
+        if self._outcome is None:
+            with suppress(StorageError):
+                return read_record(self._folder / OUTCOME_NAME, RunOutcome)
         return self._outcome or self._unsaid()
 
     def _unsaid(self) -> RunOutcome:

@@ -19,13 +19,14 @@ TPOT = "result_time_per_output_token_99.00_percentile_ns"
 class RunSummary:
     """One run of the campaign: its record, whether it was `kept` from an earlier time, and what followed it.
 
-    `record` is None for a run that was not made: the campaign was interrupted before it.
+    `record` is None for a run that was not made: the campaign was interrupted before it, or while it began (`stopped`).
     """
 
     run: PlannedRun
     record: RunRecord | None
     kept: bool
     verdict: Verdict
+    stopped: bool = False
 
     @property
     def failed(self) -> bool:
@@ -44,7 +45,7 @@ class CampaignSummary:
     @property
     def interrupted(self) -> bool:
         """Whether the user stopped it."""
-        return any(run.record is not None and run.record.status == "interrupted" for run in self.runs)
+        return any(run.stopped or (run.record and run.record.status == "interrupted") for run in self.runs)
 
     @property
     def exit_code(self) -> int:
@@ -75,14 +76,15 @@ def numbers(metrics: Mapping[str, float]) -> tuple[str, ...]:
 def _lines(summary: RunSummary) -> Iterator[str]:
     record = summary.record
     if record is None:
-        yield f"{summary.run.name:<26}not made"
+        yield f"{summary.run.name:<26}{'interrupted' if summary.stopped else 'not made'}"
         return
     words = [record.status + (" (kept)" if summary.kept else "")]
     if summary.run.step == PERFORMANCE:
         words += [record.validity or "no verdict", *numbers(record.metrics)]
     elif summary.run.audit is not None:
         words.append({True: "PASS", False: "FAIL", None: ""}[summary.verdict.passed])
-    yield f"{summary.run.name:<26}{', '.join(word for word in words if word)}"
+    text = ", ".join(word for word in words if word)
+    yield from textwrap.wrap(text, WIDTH, initial_indent=f"{summary.run.name:<26}", subsequent_indent=" " * 26)
     details = [record.cause, record.invalid_reason if summary.run.step == PERFORMANCE else "", summary.verdict.text]
     if summary.run.step == PERFORMANCE and record.validity == "INVALID":
         details.append(f"`weighbridge explain {summary.run.folder}` says what to change")

@@ -60,22 +60,18 @@ def check(
     raise typer.Exit(report.exit_code)
 
 
+_FORMS = {"text": "text", "json": "json_", "junit": "junit", "sarif": "sarif", "csv": "csv_", "markdown": "markdown"}
+
+
 def _renderer(output: str, *, verbose: bool) -> "Callable[[Report], str]":
     """The form asked for; a module per form, imported when it is asked for."""
     from importlib import import_module  # noqa: PLC0415
+    from importlib.util import find_spec  # noqa: PLC0415
 
-    forms = {
-        "text": "text",
-        "json": "json_",
-        "junit": "junit",
-        "sarif": "sarif",
-        "csv": "csv_",
-        "markdown": "markdown",
-    }
-    if output not in forms:
-        raise typer.BadParameter(f"{output} is none of {', '.join(forms)}", param_hint="--format")
-    module = import_module(f"compliance.report.{forms[output]}")
-    function = getattr(module, f"render_{output}")
+    known = [form for form, module in _FORMS.items() if find_spec(f"compliance.report.{module}") is not None]
+    if output not in known:
+        raise typer.BadParameter(f"{output} is none of {', '.join(known)}", param_hint="--format")
+    function = getattr(import_module(f"compliance.report.{_FORMS[output]}"), f"render_{output}")
     return (lambda report: function(report, verbose=verbose)) if output == "text" else function
 
 

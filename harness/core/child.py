@@ -102,7 +102,7 @@ class Test:
         """The CURVE keys of TCP endpoints come by the runner's first line: a secret has no place in a file."""
         if not self.spec.events.startswith("tcp://"):
             return True
-        line = self.watchdog.control_line(_CONTROL_S)
+        line = self.watchdog.first_line(_CONTROL_S)
         if line is None or not line.startswith("curve "):
             self.state.fail(
                 "config", "the endpoints are TCP, but the runner sent no keys; start runs by `weighbridge run`"

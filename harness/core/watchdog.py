@@ -60,11 +60,15 @@ class Watchdog:
             if (self._state.failure is not None and not despite_failure) or time.monotonic() >= deadline:
                 return False
             self._tick()
+            self._obey()
         return True
 
-    def control_line(self, timeout_s: float) -> str | None:
-        """The next line from the runner, None when none comes in time."""
-        return self._lines.pop(0) if self.wait(lambda: bool(self._lines), timeout_s) else None
+    def first_line(self, timeout_s: float) -> str | None:
+        """The runner's first line, whatever it says; None when none comes in time."""
+        deadline = time.monotonic() + timeout_s
+        while not self._lines and self._state.failure is None and time.monotonic() < deadline:
+            self._tick()
+        return self._lines.pop(0) if self._lines else None
 
     def watch(self) -> None:
         """Returns when LoadGen's test has returned or the test has failed, whichever comes first."""

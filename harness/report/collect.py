@@ -121,9 +121,10 @@ def _scores(folder: RunFolder, rules: BenchmarkRules | None) -> Iterator[Score]:
     scores = {name.casefold(): (name, value) for name, value in read_scores(folder.path).items()}
     for target in rules.accuracy if rules else ():
         _, value = scores.pop(target.metric.casefold(), (None, None))
-        if value is None:
-            continue
         low, high = target.minimum, target.maximum
+        if value is None:
+            yield Score(target.metric, None, target.reference, low, high, False, None)
+            continue
         margins = [value / low - 1] if low else []
         margins += [1 - value / high] if high else []
         passed = (low is None or value >= low) and (high is None or value <= high)
@@ -147,8 +148,13 @@ def _text(value: object) -> str:
 
 
 def _audit(name: str, folder: RunFolder) -> AuditView:
+    """An audit by its verification: of named checks each must hold or be skipped, else "TEST PASS" must stand there."""
     verify = folder.verify
-    return AuditView(name, _status(folder), verify.test_pass if verify else None, dict(verify.passed) if verify else {})
+    if verify is None:
+        return AuditView(name, _status(folder), None, {})
+    checks = dict(verify.passed)
+    passed = set(checks.values()) <= {"True", "Skipped"} if checks else verify.test_pass
+    return AuditView(name, _status(folder), passed, checks)
 
 
 def _run_facts(steps: Mapping[str, RunFolder]) -> Iterator[Fact]:

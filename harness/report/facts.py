@@ -83,16 +83,17 @@ def validity_facts(folder: RunFolder) -> Iterator[Fact]:
             yield Fact(title, "yes" if value else "no", value)
     for key, title in _TOLD.items():
         value = detail.value(key)
-        if value not in (None, ""):
-            yield Fact(title, " ".join(str(value).split()))
-    yield _duration(detail)
+        # With token latencies the limit on whole queries is 0 and every query is over it, which means nothing.
+        meaningless = key == "result_overlatency_query_count" and detail.value("requested_use_token_latencies") is True
+        if value not in (None, "") and not meaningless:
+            yield Fact(title, " ".join(str(value).replace("*", " ").split()))
+    yield _duration(folder, detail)
     errors = len(detail.errors)
     yield Fact("LoadGen errors", str(errors), errors == 0)
 
 
-def _duration(detail: DetailLog) -> Fact:
-    """The time from the first query to the last, against the least that was in force."""
-    generated, least = detail.number("generated_query_duration"), detail.number("effective_min_duration_ms")
-    seconds = "not logged" if generated is None else f"{generated / 1e9:.1f} s of queries"
+def _duration(folder: RunFolder, detail: DetailLog) -> Fact:
+    """The time the run took, against the least that was in force."""
+    least = detail.number("effective_min_duration_ms")
     wanted = "" if least is None else f", at least {least / 1000:g} s in force"
-    return Fact("Duration", seconds + wanted)
+    return Fact("Duration", f"{folder.record.outcome.duration_s:.1f} s{wanted}")

@@ -49,10 +49,12 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """One accuracy metric against its target. `margin_percent`: distance to the nearest bound."""
+    """One accuracy metric against its target. `value` is None where it was not computed.
+
+    `margin_percent` is the distance to the nearest bound."""
 
     metric: str
-    value: float
+    value: float | None
     reference: float | None
     minimum: float | None
     maximum: float | None

@@ -39,7 +39,9 @@ _STYLE = {
 # Room for labels and for the names of the marks, as parts of the figure; a layout engine would take seconds a page.
 _MARGINS = {"left": 0.135, "right": 0.985, "top": 0.8, "bottom": 0.19}
 # The width of a letter of a mark's name, as a part of the plot's.
-_LETTER = 0.0205
+_LETTER = 0.026
+# From this ratio on only powers of ten have room on an axis.
+_WIDE = 300.0
 _K, _M = 1e3, 1e6
 
 
@@ -51,7 +53,8 @@ def draw_distribution(data: Distribution, figure_id: str) -> str:
         axes.bar(data.edges[:-1], data.counts, widths, align="edge", color=_BAR, edgecolor="none")
         if data.log_scale:
             axes.set_xscale("log")
-            axes.xaxis.set_major_locator(LogLocator(base=10, subs=(1.0, 2.0, 5.0), numticks=6))
+            wide = max(data.edges[-1], data.limit or 0.0) / data.edges[0] > _WIDE
+            axes.xaxis.set_major_locator(LogLocator(base=10, subs=(1.0,) if wide else (1.0, 2.0, 5.0), numticks=8))
             axes.xaxis.set_minor_formatter(NullFormatter())
         else:
             axes.xaxis.set_major_locator(MaxNLocator(5))

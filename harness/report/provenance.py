@@ -66,7 +66,7 @@ def provenance(records: Sequence[RunRecord]) -> Iterator[Fact]:
     if not records:
         return
     first = records[0].provenance
-    commits = sorted({record.provenance.git_commit for record in records} - {""})
+    commits = sorted({record.provenance.git_commit[:12] for record in records} - {""})
     dirty = any(record.provenance.git_dirty for record in records)
     yield Fact("Weighbridge", first.weighbridge_version)
     if commits:
@@ -78,7 +78,8 @@ def provenance(records: Sequence[RunRecord]) -> Iterator[Fact]:
     yield Fact("First run started", min(record.provenance.started_at for record in records))
     yield Fact("Last run ended", max(record.provenance.ended_at for record in records))
     for name, value in sorted(first.host.items()):
-        yield Fact(f"Host: {name}", public_name(value))
+        if name != "hostname":
+            yield Fact(f"Host: {name}", public_name(value))
 
 
 def packages(records: Sequence[RunRecord]) -> dict[str, str]:

@@ -75,10 +75,13 @@ class WorkerPool:
     def start(self) -> tuple[SutFacts, ...]:
         """Starts the workers, where they do not run already, and waits until all are ready.
 
+        A pool that has lost a worker between two runs is started anew.
+
         Raises WorkerError with what every worker that failed said; none is left running then.
         """
-        if self._processes:
+        if self._processes and self.lost() is None:
             return self.facts
+        self.stop()
         try:
             self._prepare()
             self._spawn()

@@ -1,0 +1,178 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from harness.campaign.load import load_campaign
+from harness.cli import main
+from tests.support.campaigns import write_campaign
+
+
+@pytest.fixture
+def weighbridge(capsys):
+    """Runs a command: (exit code, standard output, standard error)."""
+
+    def call(*arguments):
+        code = main([str(argument) for argument in arguments])
+        out, err = capsys.readouterr()
+        assert "Traceback" not in err
+        return code, out, err
+
+    return call
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("run", "{tmp}/absent.yaml"), "weighbridge init"),
+        (("plan", "{tmp}/bad.yaml"), "bad.yaml:1: unknown key 'x'"),
+        (("rules", "v9"), "no rules for round 'v9'"),
+        (("rules", "v6.1", "llama"), "has no benchmark 'llama'"),
+        (("rules", "a", "b", "c"), "give ROUND"),
+        (("explain", "NOPE-1"), "no check 'NOPE-1'"),
+        (("check", "{tmp}/absent"), "does not exist"),
+        (("check", "{tmp}", "--format", "xml"), "xml is none of text, json"),
+        (("check", "{tmp}", "--profile", "loose"), "loose is none of"),
+        (("check", "{tmp}", "--round", "v9"), "no rules for round"),
+        (("init", "{tmp}/c.yaml", "--division", "ajar"), "ajar is none of"),
+        (("init", "{tmp}/there.yaml"), "is there already"),
+        (("sut-test", "nul"), "did you mean 'null'"),
+        (("sut-test", "null", "--set", "novalue"), "is not KEY=VALUE"),
+        (("systems", "show", "nope"), "no system 'nope' is shipped"),
+        (("audit", "{tmp}", "--benchmark", "smollm2-135m", "--scenario", "server", "--round", "demo"), "is none of"),
+        (("frobnicate",), "No such command"),
+        (("demo", "--full", "--sut", "synthetic", "--out", "{tmp}/d"), "take it without --sut synthetic"),
+        (("truncate", "{tmp}/there.yaml", "{tmp}/there.yaml"), "is there already"),
+        (
+            ("accuracy", "{tmp}", "--benchmark", "x", "--dataset", "d", "--tokenizer", "t", "--division", "z"),
+            "z is none of",
+        ),
+    ],
+)
+def test_user_mistakes_are_two_with_a_message(weighbridge, tmp_path, arguments, words):
+    (tmp_path / "bad.yaml").write_text("x: 1\n")
+    (tmp_path / "there.yaml").write_text("")
+    code, _, err = weighbridge(*(argument.format(tmp=tmp_path) for argument in arguments))
+    assert code == 2, err
+    assert words in " ".join(err.split())
+
+
+def test_debug_shows_the_traceback(tmp_path):
+    with pytest.raises(Exception, match="weighbridge init"):
+        main(["--debug", "plan", str(tmp_path / "absent.yaml")])
+    main(["--version"])
+
+
+def test_an_unreadable_log_is_one(weighbridge, tmp_path):
+    code, _, err = weighbridge("explain", tmp_path)
+    assert code == 1
+    assert "mlperf_log_detail.txt" in err
+
+
+def test_an_internal_error_is_one_and_says_how_to_see_it(weighbridge, tmp_path):
+    from harness.cli import _explain
+
+    assert _explain(ZeroDivisionError("x")) == 1
+    _, _, err = weighbridge("--version")
+    assert err == "" or "internal error" in err
+
+
+@pytest.mark.parametrize("division", ["closed", "open"])
+@pytest.mark.parametrize(
+    ("round_name", "benchmark"),
+    [("v6.1", "llama2-70b-99.9"), ("v6.1", "llama3.1-8b-edge"), ("v6.1", "gpt-oss-120b"), ("demo", "smollm2-135m")],
+)
+def test_init_writes_a_campaign_that_can_be_planned(weighbridge, tmp_path, round_name, benchmark, division):
+    path = tmp_path / "c.yaml"
+    options = ("--round", round_name, "--benchmark", benchmark, "--division", division, "--submitter", "no: 'x'")
+    code, out, err = weighbridge("init", path, *options[:-1], "Yes & Co")
+    assert code == 0, err
+    assert "weighbridge doctor" in out
+    campaign = load_campaign(path)
+    assert (campaign.benchmark, campaign.submitter) == (benchmark, "Yes & Co")
+    code, out, err = weighbridge("plan", path, "--settings")
+    assert code == 0, err
+    assert max(map(len, out.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("arguments", [(), ("demo",), ("demo", "smollm2-135m"), ("diff", "demo", "v6.1")])
+def test_rules_as_text_and_as_json(weighbridge, arguments):
+    code, out, _ = weighbridge("rules", *arguments)
+    assert code == 0
+    assert out
+    code, out, _ = weighbridge("rules", *arguments, "--json")
+    assert code == 0
+    json.loads(out)
+
+
+def test_explain_a_check(weighbridge):
+    code, out, _ = weighbridge("explain", "perf-007")
+    assert code == 0
+    assert out.startswith("PERF-007:")
+
+
+def test_systems(weighbridge, tmp_path):
+    _, out, _ = weighbridge("systems", "list")
+    first = out.split()[0]
+    code, out, _ = weighbridge("systems", "show", first)
+    assert code == 0
+    assert '"system_name"' in out
+    code, out, _ = weighbridge("systems", "capture", "--out", tmp_path / "me.json", "--submitter", "Example")
+    assert code == 0
+    assert json.loads((tmp_path / "me.json").read_text())["submitter"] == "Example"
+    code, out, _ = weighbridge("systems", "capture", "--name", "box")
+    assert json.loads(out)["system_name"] == "box"
+
+
+def test_sut_test_lists_describes_and_proves(weighbridge):
+    _, out, _ = weighbridge("sut-test")
+    assert "synthetic" in out.split()
+    _, out, _ = weighbridge("sut-test", "synthetic", "--describe")
+    assert "time_scale" in out
+    code, out, _ = weighbridge("sut-test", "null")
+    assert code == 0
+    assert all(line.startswith("pass") for line in out.splitlines())
+    code, out, _ = weighbridge(
+        "sut-test", "tests.support.faulty_engines:FaultyEngine", "--set", "fault=int64", "--set", "window=8"
+    )
+    assert code == 1
+    assert "FAIL" in out
+
+
+def test_doctor_without_and_with_a_campaign(weighbridge, tmp_path):
+    code, out, _ = weighbridge("doctor")
+    assert code == 0
+    assert "LoadGen" in out
+    code, out, _ = weighbridge("doctor", write_campaign(tmp_path))
+    assert code == 0, out
+    assert "dataset: made_up, 200 samples" in out
+    code, out, _ = weighbridge("doctor", write_campaign(tmp_path, dataset="nowhere"))
+    assert code == 1
+    assert "fail dataset" in out
+
+
+def test_an_empty_tree_fails_strictly(weighbridge, tmp_path):
+    (tmp_path / "tree").mkdir()
+    assert weighbridge("check", tmp_path / "tree", "--round", "demo")[0] == 1
+    code, out, _ = weighbridge(
+        "check", tmp_path / "tree", "--round", "demo", "--format", "json", "--profile", "official"
+    )
+    assert code == 0
+    assert json.loads(out)["profile"] == "official"
+
+
+def test_package_without_runs_says_every_reason(weighbridge, tmp_path):
+    code, _, err = weighbridge("package", write_campaign(tmp_path), "--out", tmp_path / "tree")
+    assert code == 1
+    assert len(err.splitlines()) >= 6
+    assert not (tmp_path / "tree").exists()
+
+
+def test_a_closed_pipe_is_no_crash(tmp_path):
+    import subprocess
+    import sys
+
+    root = Path(__file__).parents[3]
+    command = f"{sys.executable} -m harness rules v6.1 --json | head -c 10"
+    done = subprocess.run(("bash", "-c", command), capture_output=True, text=True, cwd=root, check=True)
+    assert "Traceback" not in done.stderr
