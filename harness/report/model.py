@@ -51,7 +51,8 @@ class Fact:
 class Score:
     """One accuracy metric against its target. `value` is None where it was not computed.
 
-    `margin_percent` is the distance to the nearest bound."""
+    `margin_percent` is the distance to the nearest bound.
+    """
 
     metric: str
     value: float | None

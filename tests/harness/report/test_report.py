@@ -19,6 +19,7 @@ from compliance.rulebook import load_round
 from compliance.vocabulary import Profile
 from harness.errors import StorageError
 from harness.report import write_report
+from harness.report.collect import collect
 from harness.run_record import RunRecord, SettingMismatch
 from tests.support.campaign_folder import METRICS, record, write_campaign, write_run
 
@@ -281,3 +282,29 @@ def test_official_round_shows_its_limits(tmp_path: Path) -> None:
 def test_a_folder_that_is_not_there_is_an_error_with_its_reason(finished: Path, tmp_path: Path) -> None:
     with pytest.raises(StorageError, match="cannot be written"):
         write_report(finished, None, None, tmp_path / "missing" / "report.html")
+
+
+def test_a_score_that_is_missing_fails(out: Path) -> None:
+    (out / BASE / "Server/accuracy/accuracy.json").write_text('{"scores": {"ROUGE1": 30.0}}')
+    page, data, _text = written(out)
+    server = next(view for view in data["scenarios"] if view["scenario"] == "Server")
+    scores = {score["metric"]: (score["value"], score["passed"]) for score in server["scores"]}
+    assert scores["ROUGE1"] == (30.0, True)
+    assert scores["ROUGE2"] == (None, False)
+    assert "accuracy fail" in page
+
+
+@pytest.mark.parametrize(
+    ("text", "passed"),
+    [
+        ("First token check pass: Skipped\nEOS check pass: True\nSample length check pass: True\n", True),
+        ("First token check pass: True\nEOS check pass: False\nSample length check pass: True\n", False),
+        ("TEST PASS\n", True),
+        ("TEST FAIL\n", False),
+    ],
+)
+def test_verdict_of_an_audit(out: Path, text: str, *, passed: bool) -> None:
+    (out / BASE / "Server/TEST06/verify_accuracy.txt").write_text(text)
+    data = collect(out, None, None)
+    server = next(view for view in data.scenarios if view.scenario == "Server")
+    assert [(audit.name, audit.passed) for audit in server.audits] == [("TEST06", passed)]
