@@ -38,10 +38,15 @@ _TRUNCATE = (
     fix="Save what the benchmark's accuracy script prints as accuracy/accuracy.txt (`weighbridge accuracy`).",
 )
 def accuracy_text(subject: Subject) -> Iterator[Finding | Skip]:
-    """accuracy/accuracy.txt exists and can be read, in every division."""
+    """accuracy/accuracy.txt exists and can be read, in every division; in open an empty one passes officially."""
     result = result_of(subject)
-    if result.accuracy_text is None:
-        yield missing(subject, f"{result.accuracy.folder}/{_TEXT}", "the accuracy script's output")
+    if result.accuracy_text is not None:
+        return
+    path = f"{result.accuracy.folder}/{_TEXT}"
+    empty = any(entry.path == path and entry.bytes == 0 for entry in subject.submission.files)
+    official = None if empty and is_open(subject) else Severity.ERROR
+    finding = missing(subject, path, "the accuracy script's output")
+    yield from graded(finding, official=official, strict=Severity.ERROR)
 
 
 def _read_until(text: AccuracyText, targets: tuple[AccuracyTarget, ...]) -> int | None:

@@ -45,7 +45,8 @@ def accuracy_detail(subject: Subject) -> Iterator[Finding | Skip]:
 def whole_lines(subject: Subject) -> Iterator[Finding | Skip]:
     """Both detail logs begin with a marker and every marker line is one JSON record.
 
-    The official checker stops altogether at such a line. A line whose record can be read all the same is a warning in
+    The official checker skips lines without the marker and stops altogether at a marker line it
+    cannot read. A line whose record can be read all the same is a warning in
     strict; a line that cannot be read is an error.
     """
     result = result_of(subject)
@@ -63,8 +64,9 @@ def _broken_lines(run: RunLogs, detail: DetailLog) -> Iterator[Finding]:
         rest = len(detail.problems) - _SHOWN
         message = f"and {rest} more such lines" if rest > 0 and problem is detail.problems[_SHOWN - 1] else ""
         finding = Finding(where, "one JSON record after the marker", problem.reason, line=problem.line, message=message)
+        official = None if problem.official else Severity.ERROR
         strict = Severity.WARNING if problem.recovered else Severity.ERROR
-        yield from graded(finding, official=Severity.ERROR, strict=strict)
+        yield from graded(finding, official=official, strict=strict)
 
 
 def _errors(run: RunLogs) -> Iterator[Finding]:

@@ -159,8 +159,10 @@ def metric(subject: Subject) -> Iterator[Finding | Skip]:
         return
     own = metric_key(benchmark_of(subject), scenario)
     value = number_in(run.detail.value(own))
-    if value is None or not math.isfinite(value):
+    if value is None:
         yield about(run, own, f"{own} as a number")
+    elif not math.isfinite(value):
+        yield strictly(about(run, own, f"{own} as a number"))
     elif value <= 0:
         official = Severity.ERROR if value == 0 else None
         yield from graded(about(run, own, f"{own} > 0"), official=official, strict=Severity.ERROR)

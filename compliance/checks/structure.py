@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from compliance.checks.facts import result_of, strictly
+from compliance.checks.facts import graded, result_of, strictly
 from compliance.checks.model import Finding, Scope, Skip, Subject
 from compliance.checks.registry import check
 from compliance.records import RunLogs, SubmitterEntry, TreeFile
@@ -157,12 +157,14 @@ def calibration(subject: Subject) -> Iterator[Finding | Skip]:
     fix="Add the folder with the code, or with a README.md that names the exact public version that was run.",
 )
 def source_folder(subject: Subject) -> Iterator[Finding | Skip]:
-    """src/ (code/ up to v5.1) of the submitter exists."""
+    """src/ (code/ up to v5.1) of the submitter exists. The official checker is content with a file of that name."""
     submitter = _submitter_of(subject)
     if submitter.source_dir is None:
         layout = subject.round.layout.source_dir
         path = layout.format(division=submitter.division.value, submitter=submitter.name)
-        yield Finding(path, "a folder with the source code", "no such folder")
+        there = any(entry.path == path for entry in subject.submission.files)
+        finding = Finding(path, "a folder with the source code", "a file" if there else "no such folder")
+        yield from graded(finding, official=None if there else Severity.ERROR, strict=Severity.ERROR)
 
 
 def _names(run: RunLogs, required: tuple[str, ...], optional: tuple[str, ...]) -> Iterator[Finding]:

@@ -208,6 +208,12 @@ def extra_scenario() -> Tree:
     return made.copy(made.path("Server"), made.path("MultiStream")).performance("MultiStream")
 
 
+def as_file(made: Tree, folder: str) -> Tree:
+    """Put a file in a folder's place."""
+    made.remove(folder).texts[folder] = "x\n"
+    return made
+
+
 def gpt() -> Tree:
     return tree(benchmark="gpt-oss-120b")
 
