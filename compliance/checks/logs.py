@@ -45,7 +45,7 @@ def accuracy_detail(subject: Subject) -> Iterator[Finding | Skip]:
 def whole_lines(subject: Subject) -> Iterator[Finding | Skip]:
     """Both detail logs begin with a marker and every marker line is one JSON record.
 
-    The official checker skips lines without the marker and stops altogether at a marker line it cannot read. In strict a
+    The official checker skips lines without the marker and stops at a marker line it cannot read. In strict a
     line whose record can be read all the same is a warning, one that cannot be read an error.
     """
     result = result_of(subject)
