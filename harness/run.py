@@ -95,7 +95,10 @@ def run_step(request: StepRequest, pool: WorkerPool, progress: ProgressSink | No
         provenance=provenance(started_at, now_utc(), packages),
         files=_files(request.folder),
     )
-    write_record(request.folder / RUN_NAME, record)
+    try:
+        write_record(request.folder / RUN_NAME, record)
+    except StorageError as error:
+        raise StorageError(f"{error} (the run itself: {record.status} {record.cause})") from error
     return record
 
 

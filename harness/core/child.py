@@ -25,7 +25,7 @@ from harness.core.callbacks import Callbacks
 from harness.core.completion import Completion
 from harness.core.dispatcher import Dispatcher
 from harness.core.ledger import Ledger
-from harness.core.outcome import broken_ledger, config_outcome, finish, unfinished_log
+from harness.core.outcome import broken_ledger, config_outcome, finish, say, unfinished_log
 from harness.core.preflight import (
     check_spec,
     freeze_memory,
@@ -219,13 +219,12 @@ def _details(test: Test, lag_p99_ms: float) -> tuple[str, ...]:
 def main(arguments: list[str]) -> None:
     """Ends the process, always."""
     if len(arguments) != 1:
-        sys.stderr.write("usage: python -m harness.core.child SPEC.json\n")
+        say("usage: python -m harness.core.child SPEC.json")
         os._exit(_CONFIG_EXIT)
     try:
         spec = read_record(Path(arguments[0]), RunSpec)
     except StorageError as error:
-        sys.stderr.write(f"weighbridge: {error}\n")
-        sys.stderr.flush()
+        say(f"weighbridge: {error}")
         os._exit(_CONFIG_EXIT)
     # A crash inside LoadGen leaves its place in core.log.
     faulthandler.enable()
@@ -233,7 +232,7 @@ def main(arguments: list[str]) -> None:
     try:
         outcome, ledger = run(spec, pipe)
     except Exception as error:  # noqa: BLE001 whatever it is, the runner must be told
-        traceback.print_exc()
+        say(traceback.format_exc())
         cause = f"the LoadGen process failed: {type(error).__name__}: {error}; see core.log"
         outcome, ledger = replace(config_outcome(spec.run_id, cause), kind="internal"), None
     faulthandler.dump_traceback_later(_EXIT_BOUND_S, exit=True)

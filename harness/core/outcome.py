@@ -1,5 +1,6 @@
 """How a test ended, and the files that say so: outcome.json, failed_queries.jsonl, samples.npy."""
 
+import contextlib
 import io
 import os
 import re
@@ -94,10 +95,16 @@ def finish(folder: Path, outcome: RunOutcome, ledger: Ledger | None, pipe: Progr
     except (OSError, StorageError) as error:
         if outcome.kind == "ok":
             outcome = replace(outcome, kind="internal", cause=str(error))
-        sys.stderr.write(f"weighbridge: {error}\nweighbridge: {outcome.kind}: {outcome.cause}\n")
-        sys.stderr.flush()
+        say(f"weighbridge: {error}\nweighbridge: {outcome.kind}: {outcome.cause}")
     pipe.outcome(outcome)
     return exit_code(outcome)
+
+
+def say(text: str) -> None:
+    """Writes to the process's log, which may lie on the same full disk."""
+    with contextlib.suppress(OSError):
+        sys.stderr.write(text + "\n")
+        sys.stderr.flush()
 
 
 def _tail(path: Path) -> bytes:
