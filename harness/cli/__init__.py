@@ -4,6 +4,7 @@ Nothing heavy is imported until a command runs: `weighbridge --help` loads typer
 """
 
 import os
+import signal
 import sys
 from collections.abc import Sequence
 
@@ -31,6 +32,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         return _explain(error)
     return OK
+
+
+def end_in_order() -> None:
+    """From now on SIGTERM does what Ctrl-C does: the run ends in order, and can be resumed. For long commands."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
 def _explain(error: Exception) -> int:

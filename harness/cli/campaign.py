@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from harness.cli import end_in_order
+
 if TYPE_CHECKING:
     from compliance.rule_types import Round
     from harness.campaign.model import Campaign
@@ -91,6 +93,7 @@ def run(
     from harness.orchestrate import run_campaign  # noqa: PLC0415
     from harness.progress import terminal_progress  # noqa: PLC0415
 
+    end_in_order()
     campaign, round_ = load(path)
     with terminal_progress() as progress:
         summary = run_campaign(campaign, round_, path, only=tuple(only or ()), resume=resume, progress=progress)

@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from harness.cli import end_in_order
+
 
 def demo(
     *,
@@ -20,6 +22,7 @@ def demo(
     from harness.demo.run import render_demo, run_demo  # noqa: PLC0415
     from harness.progress import terminal_progress  # noqa: PLC0415
 
+    end_in_order()
     with terminal_progress() as progress:
         result = run_demo(out, sut, progress, full=full, resume=resume)
     typer.echo(render_demo(result), nl=False)
