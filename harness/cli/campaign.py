@@ -24,7 +24,9 @@ def load(path: Path) -> "tuple[Campaign, Round]":
 
 
 def init(
-    out: Annotated[Path, typer.Argument(metavar="CAMPAIGN", help="The file to write.")] = Path("campaign.yaml"),
+    out: Annotated[
+        Path | None, typer.Argument(metavar="CAMPAIGN", help="The file to write; default: standard output.")
+    ] = None,
     *,
     round_name: Annotated[str, typer.Option("--round", help="The round.")] = "v6.1",
     benchmark: Annotated[str, typer.Option(help="The benchmark.")] = "llama2-70b-99.9",
@@ -47,6 +49,9 @@ def init(
     round_ = load_round(round_name)
     rules = benchmark_rules(round_, benchmark)
     text = campaign_text(round_, rules, division=Division(division), submitter=submitter, system=system, sut=sut)
+    if out is None:
+        typer.echo(text, nl=False)
+        return
     if out.exists() and not force:
         raise CampaignError((f"{out} is there already; give another name or --force",))
     write_atomic(out, text)

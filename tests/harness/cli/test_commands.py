@@ -95,6 +95,13 @@ def test_init_writes_a_campaign_that_can_be_planned(weighbridge, tmp_path, round
     assert max(map(len, out.splitlines())) <= 80
 
 
+def test_init_without_a_file_writes_to_standard_output(weighbridge, tmp_path):
+    code, out, err = weighbridge("init", "--system", "my-box", "--benchmark", "llama3.1-8b", "--sut", "vllm-rocm")
+    assert (code, err) == (0, "")
+    (tmp_path / "campaign.yaml").write_text(out)
+    assert load_campaign(tmp_path / "campaign.yaml").sut.name == "vllm-rocm"
+
+
 @pytest.mark.parametrize("arguments", [(), ("demo",), ("demo", "smollm2-135m"), ("diff", "demo", "v6.1")])
 def test_rules_as_text_and_as_json(weighbridge, arguments):
     code, out, _ = weighbridge("rules", *arguments)
