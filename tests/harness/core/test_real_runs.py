@@ -28,7 +28,8 @@ def pools(folder, tmp_path_factory):
     def get(sut, workers):
         if (sut, workers) not in made:
             logs = tmp_path_factory.mktemp("logs")
-            plan = PoolPlan(sut, engine(folder), (WorkerPlace(count=workers),), logs, heartbeat_s=0.2)
+            quick = {"time_scale": 20.0} if sut == "synthetic" else {}
+            plan = PoolPlan(sut, engine(folder, **quick), (WorkerPlace(count=workers),), logs, heartbeat_s=0.2)
             made[sut, workers] = WorkerPool(plan)
         return made[sut, workers]
 
