@@ -51,6 +51,8 @@ def environment(settings: VllmSettings, config: EngineConfig) -> Mapping[str, st
         "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
         "VLLM_CPU_OMP_THREADS_BIND": "nobind",
         "OMP_NUM_THREADS": str(threads),
+        # Spinning at barriers starves the thread that is waited for once cores are shared, if only with LoadGen.
+        "OMP_WAIT_POLICY": os.environ.get("OMP_WAIT_POLICY", "PASSIVE"),
         "VLLM_LOGGING_LEVEL": os.environ.get("VLLM_LOGGING_LEVEL", "ERROR"),
     }
 
