@@ -96,7 +96,8 @@ class Test:
         state.stopping = True
         for thread in self.threads[:2]:
             thread.join(_JOIN_S)
-        self.dispatcher.take_rest()
+        if not self.threads[1].is_alive():
+            self.dispatcher.take_rest()
 
     def _take_keys(self) -> bool:
         """The CURVE keys of TCP endpoints come by the runner's first line: a secret has no place in a file."""

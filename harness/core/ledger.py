@@ -223,8 +223,8 @@ class Ledger:
 
     def unanswered(self) -> Iterator[Unanswered]:
         """Every sample that has no answer, in the order of issue."""
-        for slot, state in enumerate(self._state):
-            if state != _DONE:
+        for slot in range(self.issued):
+            if (state := self._state[slot]) != _DONE:
                 worker = self._worker[slot]
                 yield Unanswered(
                     id=str(self._ids[slot]),

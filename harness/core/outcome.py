@@ -14,7 +14,6 @@ import numpy as np
 from harness.core.ledger import Ledger
 from harness.core.progress import ProgressPipe
 from harness.core.spec import LedgerTotals, RunOutcome
-from harness.errors import StorageError
 from harness.storage import write_atomic, write_record
 
 OUTCOME_NAME = "outcome.json"
@@ -92,7 +91,7 @@ def finish(folder: Path, outcome: RunOutcome, ledger: Ledger | None, pipe: Progr
         if trace.is_file() and not trace.stat().st_size:
             trace.unlink()
         write_files(folder, outcome, ledger)
-    except (OSError, StorageError) as error:
+    except Exception as error:  # noqa: BLE001 whatever it is, the runner must be told
         if outcome.kind == "ok":
             outcome = replace(outcome, kind="internal", cause=str(error))
         say(f"weighbridge: {error}\nweighbridge: {outcome.kind}: {outcome.cause}")

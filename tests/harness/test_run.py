@@ -122,27 +122,16 @@ def test_ctrl_c_ends_the_run_in_order(pool, tmp_path):
     assert worker_pids() == []
 
 
-def test_ctrl_c_twice_ends_it_at_once(pool, tmp_path):
-    def twice():
+def test_ctrl_c_twice_ends_a_process_that_does_not_obey(pool, tmp_path):
+    def stop_and_interrupt():
         for pid in core_pids():
             os.kill(pid, signal.SIGSTOP)
-        for _ in range(2):
-            with contextlib.suppress(KeyboardInterrupt):
-                os.kill(os.getpid(), signal.SIGINT)
-                raise KeyboardInterrupt
-        raise KeyboardInterrupt
-
-    class Twice:
-        def update(self, progress):
-            if progress.completed:
-                twice()
+        os.kill(os.getpid(), signal.SIGINT)
 
     pool.start()
     spec = make_spec(request(tmp_path / "run", settings("Server", conf=SLOW)), pool)
-    sink = Twice()
-    timer_pid = os.getpid()
-    with second_interrupt(timer_pid):
-        outcome = execute(spec, pool, sink)
+    with second_interrupt(os.getpid()):
+        outcome = execute(spec, pool, OnFirstAnswer(stop_and_interrupt))
     assert outcome.kind == "interrupted"
     assert "interrupted twice" in outcome.cause
     assert core_pids() == []
