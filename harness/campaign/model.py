@@ -76,7 +76,7 @@ class Measurements(Record):
 
 
 class NotesChoice(Record):
-    """Prose for the result pages; what is left out says what Weighbridge itself does (harness.package_input.Notes)."""
+    """Prose for the result pages; what is left out says what Weighbridge itself does (harness.package.input.Notes)."""
 
     run_command: str | None = None
     loadgen_connection: str | None = None

@@ -39,9 +39,9 @@ def init(
     """Write a commented campaign file for a system, a benchmark and a SUT."""
     from compliance.rulebook import load_round  # noqa: PLC0415
     from compliance.vocabulary import Division  # noqa: PLC0415
+    from harness.campaign.init import campaign_text  # noqa: PLC0415
     from harness.errors import CampaignError  # noqa: PLC0415
-    from harness.init import campaign_text  # noqa: PLC0415
-    from harness.plan import benchmark_rules  # noqa: PLC0415
+    from harness.plan.plan import benchmark_rules  # noqa: PLC0415
     from harness.storage import write_atomic  # noqa: PLC0415
 
     if division not in set(Division):
@@ -62,7 +62,7 @@ def doctor(
     path: Annotated[Path | None, typer.Argument(metavar="[CAMPAIGN]", help="The campaign's YAML file.")] = None,
 ) -> None:
     """Look for everything that would end a campaign badly, before it starts."""
-    from harness.doctor import diagnose, render  # noqa: PLC0415
+    from harness.doctor.diagnose import diagnose, render  # noqa: PLC0415
 
     campaign, round_ = load(path) if path else (None, None)
     diagnosis = diagnose(campaign, round_, Path.cwd())
@@ -76,8 +76,8 @@ def plan(
     settings: Annotated[bool, typer.Option("--settings", help="Also what LoadGen's log will show.")] = False,
 ) -> None:
     """Show the runs to be made: predicted samples, duration, and which bound ends each."""
-    from harness.orchestrate import plan_campaign  # noqa: PLC0415
-    from harness.plan_text import render_plan  # noqa: PLC0415
+    from harness.plan.text import render_plan  # noqa: PLC0415
+    from harness.run.orchestrate import plan_campaign  # noqa: PLC0415
 
     campaign, round_ = load(path)
     typer.echo(render_plan(campaign, plan_campaign(campaign, round_), settings=settings), nl=False)
@@ -95,8 +95,8 @@ def run(
     ] = True,
 ) -> None:
     """Make the performance, accuracy and audit runs. A campaign that was interrupted resumes where it stopped."""
-    from harness.orchestrate import run_campaign  # noqa: PLC0415
-    from harness.progress import terminal_progress  # noqa: PLC0415
+    from harness.run.orchestrate import run_campaign  # noqa: PLC0415
+    from harness.run.progress import terminal_progress  # noqa: PLC0415
 
     end_in_order()
     campaign, round_ = load(path)

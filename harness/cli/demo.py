@@ -20,7 +20,7 @@ def demo(
     """See the whole path: Offline and Server runs, accuracy, audit, package, check, report."""
     from compliance.report.text import render_text  # noqa: PLC0415
     from harness.demo.run import render_demo, run_demo  # noqa: PLC0415
-    from harness.progress import terminal_progress  # noqa: PLC0415
+    from harness.run.progress import terminal_progress  # noqa: PLC0415
 
     end_in_order()
     with terminal_progress() as progress:

@@ -28,8 +28,8 @@ def accuracy(  # noqa: PLR0913 - one option per input of the score
     """Score an accuracy log again and compare it with the benchmark's targets."""
     from compliance.rulebook import load_round  # noqa: PLC0415
     from compliance.vocabulary import Division  # noqa: PLC0415
-    from harness.plan import benchmark_rules  # noqa: PLC0415
-    from harness.scoring import render_scores, score_log  # noqa: PLC0415
+    from harness.plan.plan import benchmark_rules  # noqa: PLC0415
+    from harness.run.scoring import render_scores, score_log  # noqa: PLC0415
 
     if division not in set(Division):
         raise typer.BadParameter(f"{division} is none of {', '.join(Division)}", param_hint="--division")
@@ -50,8 +50,8 @@ def audit(
     """Verify an audit run again and write its verify_accuracy.txt."""
     from compliance.rulebook import load_round  # noqa: PLC0415
     from compliance.vocabulary import AuditId, Scenario  # noqa: PLC0415
-    from harness.audits import verify  # noqa: PLC0415
-    from harness.plan import benchmark_rules  # noqa: PLC0415
+    from harness.plan.audits import verify  # noqa: PLC0415
+    from harness.plan.plan import benchmark_rules  # noqa: PLC0415
 
     for value, kind, name in ((scenario, Scenario, "--scenario"), (test, AuditId, "--test")):
         if value not in set(kind):

@@ -26,7 +26,7 @@ def rules(
         round_json,
         round_text,
     )
-    from harness.plan import benchmark_rules  # noqa: PLC0415
+    from harness.plan.plan import benchmark_rules  # noqa: PLC0415
 
     match list(words or ()):
         case []:
@@ -56,7 +56,7 @@ def explain(
     from pathlib import Path  # noqa: PLC0415
 
     from compliance.explain import explain as explain_check  # noqa: PLC0415
-    from harness.explain import explain_run  # noqa: PLC0415
+    from harness.run.explain import explain_run  # noqa: PLC0415
 
     folder = Path(what)
     typer.echo(explain_run(folder) if folder.is_dir() else explain_check(what).rstrip("\n"))

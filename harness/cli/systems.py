@@ -41,8 +41,8 @@ def capture(
     out: Annotated[Path | None, typer.Option(help="Write <id>.json here instead of printing.")] = None,
 ) -> None:
     """Describe this machine in MLPerf's form. What cannot be read says `unknown`: fill it in."""
+    from harness.campaign.system import captured_name  # noqa: PLC0415
     from harness.storage import write_atomic  # noqa: PLC0415
-    from harness.system import captured_name  # noqa: PLC0415
     from systems.capture import capture as describe  # noqa: PLC0415
 
     description = dict(describe(name or "unknown", submitter, division))

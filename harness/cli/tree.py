@@ -26,8 +26,8 @@ def package(
     ] = False,
 ) -> None:
     """Render the submission tree, with truncated accuracy logs; the originals stay with their hashes."""
-    from harness.campaign_package import package_campaign  # noqa: PLC0415
-    from harness.orchestrate import plan_campaign  # noqa: PLC0415
+    from harness.package.campaign import package_campaign  # noqa: PLC0415
+    from harness.run.orchestrate import plan_campaign  # noqa: PLC0415
 
     campaign, round_ = load(path)
     plan = plan_campaign(campaign, round_)
@@ -50,7 +50,7 @@ def check(
 ) -> None:
     """Judge a submission tree: one verdict per result, by the official checker and by the rules as written."""
     from compliance.vocabulary import Profile  # noqa: PLC0415
-    from harness.judging import judge_tree  # noqa: PLC0415
+    from harness.package.judging import judge_tree  # noqa: PLC0415
 
     if profile not in set(Profile):
         raise typer.BadParameter(f"{profile} is none of {', '.join(Profile)}", param_hint="--profile")
@@ -82,7 +82,7 @@ def report(
     out: Annotated[Path | None, typer.Option(help="The HTML page; default: report.html in the campaign's out.")] = None,
 ) -> None:
     """Write one self-contained HTML page of the campaign, with text and JSON beside it."""
-    from harness.judging import judge_tree  # noqa: PLC0415
+    from harness.package.judging import judge_tree  # noqa: PLC0415
     from harness.report import write_report  # noqa: PLC0415
 
     campaign, round_ = load(path)

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from harness.core.spec import LedgerTotals
-from harness.run_record import SAMPLES_DTYPE
+from harness.run.record import SAMPLES_DTYPE
 
 NO_WORKER = 0xFFFF
 MIN_ANSWER_TOKENS = 2
@@ -235,7 +235,7 @@ class Ledger:
                 )
 
     def samples(self) -> npt.NDArray[np.void]:
-        """One row per issued sample (harness.run_record.SAMPLES_DTYPE), in the order of issue."""
+        """One row per issued sample (harness.run.record.SAMPLES_DTYPE), in the order of issue."""
         rows = np.zeros(self.issued, SAMPLES_DTYPE)
         columns = {
             "index": self._index,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class LoadgenSettings:
-    """What is asked of LoadGen for one test, computed from rules and campaign (`harness.settings`).
+    """What is asked of LoadGen for one test, computed from rules and campaign (`harness.plan.settings`).
 
     `user_conf` is the text LoadGen reads; `attributes` are set on TestSettings after it (names as in the Python
     binding); `expected_effective` maps detail-log keys to the values they must show after the run.

@@ -9,7 +9,6 @@ from pathlib import Path
 from compliance.report.model import Report
 from compliance.rulebook import load_round
 from harness.campaign.load import load_campaign
-from harness.campaign_package import package_campaign
 from harness.demo import assets
 from harness.demo.campaign import (
     CAMPAIGN_NAME,
@@ -21,14 +20,15 @@ from harness.demo.campaign import (
 )
 from harness.demo.fetch import default_cache
 from harness.errors import PreflightError
-from harness.judging import judge_tree
-from harness.orchestrate import plan_campaign, run_campaign
-from harness.plan import ACCURACY, PERFORMANCE
-from harness.plan_text import render_plan
-from harness.progress import CampaignProgress
+from harness.package.campaign import package_campaign
+from harness.package.judging import judge_tree
+from harness.plan.plan import ACCURACY, PERFORMANCE
+from harness.plan.text import render_plan
 from harness.report import write_report
+from harness.run.orchestrate import plan_campaign, run_campaign
+from harness.run.progress import CampaignProgress
+from harness.run.summary import CampaignSummary, numbers
 from harness.storage import write_atomic
-from harness.summary import CampaignSummary, numbers
 
 SYNTHETIC = "synthetic"
 WIDTH = 80

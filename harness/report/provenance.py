@@ -9,7 +9,7 @@ from compliance.logs.documents import read_document
 from compliance.submission.private import public_name
 from harness.report.model import Fact, WorkerView
 from harness.report.runs import RunFolder
-from harness.run_record import RunRecord
+from harness.run.record import RunRecord
 
 _SYSTEM_FIELDS = {
     "system_name": "System",

@@ -14,7 +14,7 @@ from compliance.logs.accuracy_txt import read_accuracy_text
 from compliance.logs.detail import DetailLog, read_detail
 from compliance.logs.verdicts import VerifyText, read_verify
 from harness.core.spec import RunSpec
-from harness.run_record import SAMPLES_DTYPE, RunRecord
+from harness.run.record import SAMPLES_DTYPE, RunRecord
 
 
 @dataclass(frozen=True, slots=True)

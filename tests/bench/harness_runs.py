@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from harness.core.spec import LoadgenSettings
-from harness.run import StepRequest, run_step
+from harness.run.step import StepRequest, run_step
 from harness.workers.launch import WorkerPlace
 from harness.workers.pool import PoolPlan, WorkerPool
 from sut.protocol import EngineConfig, Sampling

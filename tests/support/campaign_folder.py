@@ -9,7 +9,7 @@ import numpy as np
 
 from compliance.submission.storage import sha256_file
 from harness.core.spec import LedgerTotals, LoadgenSettings, RunOutcome, RunSpec, WorkerEndpoint, WorkerTotals
-from harness.run_record import SAMPLES_DTYPE, Provenance, RunRecord
+from harness.run.record import SAMPLES_DTYPE, Provenance, RunRecord
 from sut.protocol import SutFacts
 
 FACTS = SutFacts(

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from harness.core.spec import Limits, LoadgenSettings, RunSpec, WorkerEndpoint
-from harness.run import StepRequest
+from harness.run.step import StepRequest
 from harness.storage import write_record
 from sut.dataset import write_dataset
 from sut.protocol import EngineConfig, Sampling

@@ -25,6 +25,9 @@ LOADS = st.lists(
         ("least_outstanding_tokens", [(8, 5, 499, 0), (8, 1, 499, 0)], 1),
         ("least_outstanding_tokens", [(4, 4, 5, 0), (8, 1, 499, 0)], 1),
         ("least_outstanding_tokens", [(4, 4, 5, 0), (4, 4, 6, 0)], 0),
+        ("least_outstanding_tokens", [(8, 1, 499, 3), (8, 1, 499, 2)], 1),
+        ("least_outstanding_tokens", [(8, 1, 499, 2), (8, 1, 499, 2)], 0),
+        ("least_requests", [(8, 1, 499, 3), (8, 1, 499, 2)], 1),
     ],
 )
 def test_the_least_loaded_worker_is_chosen(policy, loads, chosen):
@@ -45,12 +48,12 @@ def test_a_full_worker_is_chosen_only_when_all_are(loads, policy):
         assert all(load.in_flight_samples >= load.window for load in loads)
 
 
-@given(st.integers(1, 8), st.integers(0, 200))
-def test_round_robin_gives_everyone_the_same(workers, queries):
+@given(st.integers(1, 8), st.integers(0, 200), st.sampled_from(POLICIES))
+def test_idle_workers_are_given_the_same(workers, queries, policy):
     sent = [0] * workers
     for _ in range(queries):
         loads = [WorkerLoad(i, 4, 0, 0, sent[i]) for i in range(workers)]
-        sent[choose_server(loads, "round_robin")] += 1
+        sent[choose_server(loads, policy)] += 1
     assert max(sent) - min(sent) <= 1
 
 

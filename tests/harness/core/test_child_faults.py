@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from harness.core.spec import Limits
-from harness.run_record import SAMPLES_DTYPE
+from harness.run.record import SAMPLES_DTYPE
 from tests.support.core_runs import CONF, LIMITS, QUICK, settings
 
 SLOW = CONF + "*.*.min_duration = 60000\n*.Server.target_qps = 100\n"

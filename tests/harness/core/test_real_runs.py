@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from harness.run import run_step
+from harness.run.step import run_step
 from harness.workers.launch import WorkerPlace
 from harness.workers.pool import PoolPlan, WorkerPool
 from sut.echo import echo

@@ -12,7 +12,7 @@ from harness.demo.campaign import (
     synthetic_campaign,
     write_synthetic_dataset,
 )
-from harness.plan import make_plan
+from harness.plan.plan import make_plan
 from sut.dataset import TokenDataset
 
 GIVEN = DemoInput(Path('/a "quoted" path/set'), Path("/model"), Path("/model/tokenizer.json"))

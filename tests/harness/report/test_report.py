@@ -20,7 +20,7 @@ from compliance.vocabulary import Profile
 from harness.errors import StorageError
 from harness.report import write_report
 from harness.report.collect import collect
-from harness.run_record import RunRecord, SettingMismatch
+from harness.run.record import RunRecord, SettingMismatch
 from tests.support.campaign_folder import METRICS, record, write_campaign, write_run
 
 LOADING = {"src", "href", "data", "poster", "srcset", "action", "xlink:href", "formaction", "background"}

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.report import samples as q
-from harness.run_record import SAMPLES_DTYPE
+from harness.run.record import SAMPLES_DTYPE
 
 MS = 1_000_000
 SECOND = 1_000_000_000

@@ -12,7 +12,7 @@ import pytest
 
 from harness.core.spec import Limits
 from harness.errors import WorkerError
-from harness.run import execute, make_spec, run_step
+from harness.run.step import execute, make_spec, run_step
 from harness.workers.launch import WorkerPlace
 from harness.workers.pool import PoolPlan, WorkerPool
 from tests.support.core_runs import LIMITS, ROOT, dataset, engine, request, settings

@@ -58,11 +58,20 @@ def test_a_request_joins_a_running_batch(engine: Running) -> None:
     made.begin(RunContext("Server", first_tokens=True, epoch=2))
     made.submit([Sample(index, index) for index in range(4)])
     made.submit([Sample(4, 4)])
-    with pytest.raises(EngineLost, match="in flight"):
-        made.end()
     sink.wait(5)
     made.end()
     assert {sample_id for kind, sample_id, _ in sink.events if kind == "final"} == set(range(5))
+
+
+def test_an_abandoned_test_is_aborted_and_the_next_one_is_clean(engine: Running) -> None:
+    made, sink = engine
+    made.begin(RunContext("Server", first_tokens=True, epoch=3))
+    made.submit([Sample(index, index) for index in range(100, 116)])
+    made.end()
+    sink.take()
+    clean = [Sample(index, index) for index in range(4)]
+    assert set(answers(engine, clean, first_tokens=True)) == set(range(4))
+    assert {sample_id for _, sample_id, _ in sink.events} == set(range(4))
 
 
 def test_samples_outside_the_dataset_are_refused(engine: Running) -> None:

@@ -22,6 +22,7 @@ class Scripted:
         self.deltas, self.reason, self.raises = deltas, reason, raises
         self.left: dict[str, int] = {}
         self.threads: set[int] = set()
+        self.stepped = threading.Semaphore(0)
         self.closed = threading.Event()
 
     def add(self, request_id: str, request: Request) -> None:
@@ -44,6 +45,12 @@ class Scripted:
             self.left[request_id] = at + 1
             if last:
                 del self.left[request_id]
+        self.stepped.release()
+
+    def abort(self, request_ids: Sequence[str]) -> None:
+        self.threads.add(threading.get_ident())
+        for request_id in request_ids:
+            del self.left[request_id]
 
     def close(self) -> None:
         self.closed.set()
@@ -72,7 +79,7 @@ def test_first_token_then_all_tokens_from_one_thread() -> None:
     assert len(engine.threads) == 1
     assert threading.get_ident() not in engine.threads
     assert engine.closed.is_set()
-    assert loop.in_flight == 0
+    assert engine.left == {}
 
 
 @pytest.mark.parametrize(
@@ -116,6 +123,39 @@ def test_a_raising_engine_fails_everything_and_is_lost() -> None:
         loop.submit([request(9)], sink)
     with pytest.raises(EngineLost):
         loop.check()
+    loop.stop(WAIT_S)
+
+
+def test_dropped_requests_are_aborted_and_never_reported() -> None:
+    sink, engine = Recorder(), Scripted(deltas=[(1,)] * 100_000_000)
+    loop = running(engine)
+    loop.submit([request(1), request(2, first=False)], sink)
+    engine.stepped.acquire(timeout=WAIT_S)
+    loop.submit([request(3)], sink)
+    loop.drop()
+    seen = sink.take()
+    assert engine.left == {}
+    assert len(engine.threads) == 1
+    assert {kind for kind, _, _ in seen} == {"first"}
+    engine.deltas = ((7,), (8, 2))
+    loop.submit([request(4)], sink)
+    sink.wait(1)
+    loop.drop()
+    loop.stop(WAIT_S)
+    assert sink.events == [("first", 4, 7), ("final", 4, [7, 8, 2])]
+    with pytest.raises(EngineLost, match="stopped"):
+        loop.drop()
+
+
+def test_dropping_tells_of_an_engine_that_raises_meanwhile() -> None:
+    sink, engine = Recorder(), Scripted(deltas=[(1,)] * 100_000_000)
+    loop = running(engine)
+    loop.submit([request(1)], sink)
+    engine.stepped.acquire(timeout=WAIT_S)
+    engine.abort = lambda _: (_ for _ in ()).throw(RuntimeError("device lost"))
+    with pytest.raises(EngineLost, match="device lost"):
+        loop.drop()
+    assert sink.events[-1][0] == "failed"
     loop.stop(WAIT_S)
 
 

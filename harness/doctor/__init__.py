@@ -1,0 +1,1 @@
+"""What stands between this machine and a campaign, each with its fix."""

@@ -1,0 +1,224 @@
+"""Runs a campaign: workers once, then every run in order; scores and audits after them; resumable at any point."""
+
+import contextlib
+import fcntl
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from compliance.rule_types import Round
+from harness.campaign.model import Campaign, WorkerChoice
+from harness.core.spec import Limits
+from harness.errors import PlanError, PreflightError, StorageError
+from harness.evaluate.policy import preflight as evaluator_problems
+from harness.plan.plan import PERFORMANCE, CampaignPlan, PlannedRun, engine_config, make_plan
+from harness.run.after import Verdict, evaluator_name, follow_up
+from harness.run.progress import CampaignProgress
+from harness.run.record import RunRecord
+from harness.run.step import RUN_NAME, StepRequest, run_step
+from harness.run.summary import CampaignSummary, RunSummary
+from harness.storage import read_record, sha256_file, write_atomic
+from harness.workers.launch import WorkerPlace
+from harness.workers.pool import PoolPlan, WorkerPool
+from sut.dataset import DatasetInfo, TokenDataset
+from sut.errors import BadDataset
+from sut.registry import preflight
+
+CAMPAIGN_COPY = "campaign.yaml"
+LOCK_NAME = ".lock"
+WORKER_LOGS = "workers"
+NOTHING = Verdict(None, "")
+
+
+def plan_campaign(campaign: Campaign, round_: Round) -> CampaignPlan:
+    """The plan, with the dataset's own size where the folder is there already. Raises PlanError."""
+    try:
+        info = TokenDataset.open(campaign.dataset, verify=False).info
+    except BadDataset:
+        return make_plan(campaign, round_)
+    return make_plan(campaign, round_, info.size, info.sha256)
+
+
+def run_campaign(
+    campaign: Campaign,
+    round_: Round,
+    source: Path,
+    *,
+    progress: CampaignProgress,
+    only: tuple[str, ...] = (),
+    resume: bool = True,
+) -> CampaignSummary:
+    """Make every run that is not done yet. `source` is the campaign file, a copy of which goes into `out`.
+
+    A run is done when its record says ok for the same plan and its files are as they were. A run that fails does not
+    keep the next from being made; an interrupted one does. Raises PlanError, PreflightError, WorkerError, StorageError.
+    """
+    info = TokenDataset.open(campaign.dataset).info
+    plan = make_plan(campaign, round_, info.size, info.sha256)
+    chosen = select_runs(plan, only)
+    with _locked(campaign.out):
+        write_atomic(campaign.out / CAMPAIGN_COPY, source.read_bytes())
+        kept = {run.name: record for run in chosen if resume and (record := done(run)) is not None}
+        if len(kept) < len(chosen):
+            _check(campaign, plan)
+        with _pool(campaign, plan, info) as pool:
+            return CampaignSummary(tuple(_each(campaign, plan, chosen, kept, info, pool, progress)))
+
+
+def _each(
+    campaign: Campaign,
+    plan: CampaignPlan,
+    chosen: tuple[PlannedRun, ...],
+    kept: dict[str, RunRecord],
+    info: DatasetInfo,
+    pool: WorkerPool,
+    progress: CampaignProgress,
+) -> Iterator[RunSummary]:
+    interrupted = False
+    for run in chosen:
+        if run.name in kept:
+            progress.say(f"{run.name}: done before")
+            yield RunSummary(
+                run, kept[run.name], kept=True, verdict=follow_up(campaign, plan.benchmark, run, kept[run.name])
+            )
+            continue
+        if interrupted:
+            yield RunSummary(run, None, kept=False, verdict=NOTHING)
+            continue
+        try:
+            record = _make(campaign, plan, run, info, pool, progress)
+        except KeyboardInterrupt:
+            # Before LoadGen runs, or after: the test itself ends in order and says so in its record.
+            interrupted = True
+            yield RunSummary(run, None, kept=False, verdict=NOTHING, stopped=True)
+            continue
+        interrupted = record.status == "interrupted"
+        good = record.status == "ok"
+        verdict = follow_up(campaign, plan.benchmark, run, record) if good else NOTHING
+        word = record.validity if run.step == PERFORMANCE else None
+        progress.say(f"{run.name}: {record.status}{f', {word}' if word else ''}")
+        yield RunSummary(run, record, kept=False, verdict=verdict)
+
+
+def _make(
+    campaign: Campaign,
+    plan: CampaignPlan,
+    run: PlannedRun,
+    info: DatasetInfo,
+    pool: WorkerPool,
+    progress: CampaignProgress,
+) -> RunRecord:
+    _clear(run.folder)
+    if not pool.facts:
+        progress.say(f"starting {campaign.worker_count} x {campaign.sut.name}")
+        pool.start()
+    progress.begin(run.name, run.prediction.samples)
+    try:
+        return run_step(_request(campaign, plan, run, info), pool, progress)
+    finally:
+        progress.end()
+
+
+def _request(campaign: Campaign, plan: CampaignPlan, run: PlannedRun, info: DatasetInfo) -> StepRequest:
+    return StepRequest(
+        benchmark=plan.benchmark.name,
+        scenario=run.scenario.value,
+        step=run.step,
+        folder=run.folder,
+        loadgen=run.settings,
+        plan_sha256=run.plan_sha256,
+        sut_name=campaign.sut.name,
+        qsl_name=info.name,
+        first_tokens=run.scenario.streams,
+        policy=campaign.policy,
+        max_new_tokens=plan.sampling.max_new_tokens,
+        limits=Limits(**campaign.limits.model_dump()),
+    )
+
+
+def select_runs(plan: CampaignPlan, only: tuple[str, ...]) -> tuple[PlannedRun, ...]:
+    """The runs that `only` names by scenario, step or both; all without it. Raises PlanError for an unknown one."""
+    known = {name for run in plan.runs for name in (run.name, run.scenario.value, run.step)}
+    unknown = [name for name in only if name not in known]
+    if unknown:
+        raise PlanError(f"no run is named {', '.join(unknown)}; there are {', '.join(run.name for run in plan.runs)}")
+    wanted = set(only)
+    return tuple(run for run in plan.runs if not only or wanted & {run.name, run.scenario.value, run.step})
+
+
+def done(run: PlannedRun) -> RunRecord | None:
+    """The record of a run that needs not be made again: ok, of the same plan, and with its files as they were."""
+    try:
+        record = read_record(run.folder / RUN_NAME, RunRecord)
+        if record.status != "ok" or record.plan_sha256 != run.plan_sha256:
+            return None
+        same = all(sha256_file(run.folder / name) == digest for name, digest in record.files.items())
+    except StorageError:
+        return None
+    return record if same else None
+
+
+def _clear(folder: Path) -> None:
+    """Take an earlier attempt's files away, its record first, so that no half of it can pass for the new run."""
+    for path in (folder / RUN_NAME, *sorted(folder.glob("*"))):
+        if path.is_file() or path.is_symlink():
+            path.unlink()
+
+
+def _check(campaign: Campaign, plan: CampaignPlan) -> None:
+    """What would end the campaign late and can be seen now. Raises PreflightError."""
+    problems: list[str] = []
+    if any(not (worker.python or worker.container or worker.host) for worker in campaign.workers):
+        problems += [
+            f"SUT {campaign.sut.name}: {problem.what}: {problem.found}; {problem.fix}"
+            for problem in preflight(campaign.sut.name, engine_config(campaign, plan))
+            if problem.fatal
+        ]
+    name = evaluator_name(campaign, plan.benchmark)
+    if campaign.accuracy and name is not None:
+        problems += evaluator_problems(plan.benchmark, name, campaign.tokenizer, campaign.nltk_data, campaign.division)
+    if problems:
+        raise PreflightError(tuple(problems))
+
+
+def _pool(campaign: Campaign, plan: CampaignPlan, info: DatasetInfo) -> WorkerPool:
+    return WorkerPool(
+        PoolPlan(
+            sut=campaign.sut.name,
+            engine=replace(engine_config(campaign, plan), dataset_path=str(campaign.dataset.resolve())),
+            places=tuple(_place(worker) for worker in campaign.workers),
+            log_folder=campaign.out / WORKER_LOGS,
+            dataset_sha256=info.sha256,
+        )
+    )
+
+
+def _place(worker: WorkerChoice) -> WorkerPlace:
+    return WorkerPlace(
+        python=worker.python,
+        container=worker.container,
+        args=worker.args,
+        host=worker.host,
+        count=worker.count,
+        cores=worker.cores,
+        env=dict(worker.env),
+        runtime=(worker.runtime,),
+        checkout=worker.checkout,
+        head=worker.head,
+    )
+
+
+@contextlib.contextmanager
+def _locked(out: Path) -> Iterator[None]:
+    """One campaign at a time in a folder. Raises PreflightError when another one runs there."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        lock = (out / LOCK_NAME).open("w")
+    except OSError as error:
+        raise StorageError(f"{out} cannot be used: {error.strerror}; choose another `out`") from error
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise PreflightError((f"another campaign runs in {out}; wait for it or choose another `out`",)) from None
+        yield

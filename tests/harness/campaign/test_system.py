@@ -1,0 +1,67 @@
+import json
+
+import pytest
+
+from harness.campaign.system import captured_name, describe_system
+from harness.errors import CampaignError
+from systems.catalogue import system_ids
+from tests.support.campaigns import campaign_in
+
+
+def test_this_machine_is_captured_once_and_kept(tmp_path):
+    campaign = campaign_in(tmp_path)
+    first = describe_system(campaign)
+    kept = tmp_path / "out" / "system.json"
+    changed = {**json.loads(kept.read_text()), "hw_notes": "kept"}
+    kept.write_text(json.dumps(changed))
+    second = describe_system(campaign)
+    assert second.description["hw_notes"] == "kept"
+    assert second.id == first.id
+    assert second.description["submitter"] == "Example"
+
+
+def test_a_shipped_system_by_id(tmp_path):
+    name = system_ids()[0]
+    found = describe_system(campaign_in(tmp_path, system=name))
+    assert found.id == name
+    assert found.description["system_name"]
+
+
+def test_a_file(tmp_path):
+    (tmp_path / "mine.json").write_text('{"system_name": "Mine"}')
+    found = describe_system(campaign_in(tmp_path, system="mine.json"))
+    assert (found.id, found.description["system_name"]) == ("mine", "Mine")
+
+
+@pytest.mark.parametrize(
+    ("system", "content", "words"),
+    [
+        ("nothing", None, "no system 'nothing'"),
+        ("absent.json", None, "systems capture"),
+        ("cut.json", "{", "not JSON"),
+        ("list.json", "[]", "is a JSON object"),
+    ],
+)
+def test_what_is_no_system(tmp_path, system, content, words):
+    if content is not None:
+        (tmp_path / system).write_text(content)
+    with pytest.raises(CampaignError, match=words):
+        describe_system(campaign_in(tmp_path, system=system))
+
+
+@pytest.mark.parametrize(
+    ("accelerators", "processors", "name"),
+    [
+        ((8, "AMD Instinct MI300X"), (2, "AMD EPYC 9534 64-Core Processor"), "8xMI300X_2xEPYC_9534"),
+        (("0", "N/A"), (1, "Intel(R) Xeon(R) Processor @ 2.00GHz"), "1xXeon"),
+        (("0", "N/A"), ("0", ""), "this_machine"),
+    ],
+)
+def test_names_are_as_submitters_write_them(accelerators, processors, name):
+    description = {
+        "accelerators_per_node": accelerators[0],
+        "accelerator_model_name": accelerators[1],
+        "host_processors_per_node": processors[0],
+        "host_processor_model_name": processors[1],
+    }
+    assert captured_name(description) == name

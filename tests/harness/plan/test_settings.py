@@ -1,0 +1,202 @@
+"""Settings against the rules, and against what a real LoadGen says it understood."""
+
+import importlib.util
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from compliance.audits import test06
+from compliance.audits.base import plan_of
+from compliance.rulebook import load_round
+from compliance.vocabulary import AuditId, Division, Mode, Scenario
+from harness.errors import PlanError
+from harness.plan.prediction import early_stopping_minimum, predict
+from harness.plan.settings import ScenarioChoices, loadgen_settings
+
+PROBE = Path(__file__).parents[2] / "support" / "loadgen_probe.py"
+needs_loadgen = pytest.mark.skipif(
+    importlib.util.find_spec("mlperf_loadgen") is None, reason="mlcommons-loadgen has no wheel for this platform"
+)
+TEST06 = test06.plan()
+UNIQUE = plan_of(AuditId.TEST09, {"performance_issue_unique": 1, "min_duration": 0})
+
+
+def every_case():
+    for round_name in ("v6.1", "demo"):
+        for name, rules in load_round(round_name).benchmarks.items():
+            for scenario in rules.scenarios:
+                yield round_name, name, scenario
+
+
+def choices_for(scenario, **more):
+    streams = scenario in (Scenario.SINGLE_STREAM, Scenario.MULTI_STREAM)
+    given = {"target_latency_ms": 12.5} if streams else {"target_qps": 100.3}
+    return ScenarioChoices(**{**given, **more})
+
+
+def settings(
+    name="llama2-70b-99.9", scenario=Scenario.OFFLINE, mode=Mode.PERFORMANCE, audit=None, round_="v6.1", **more
+):
+    rules = load_round(round_)
+    return loadgen_settings(rules.benchmarks[name], scenario, mode, audit, choices_for(scenario, **more), rules)
+
+
+def run_loadgen(asked, folder):
+    request = {
+        "model": asked.model,
+        "scenario": asked.scenario,
+        "mode": asked.mode,
+        "user_conf": asked.user_conf,
+        "audit_conf": asked.audit_conf,
+        "total": asked.total_sample_count,
+        "performance": asked.performance_sample_count,
+        "attributes": dict(asked.attributes),
+        "folder": str(folder),
+    }
+    (folder / "request.json").write_text(json.dumps(request))
+    subprocess.run([sys.executable, str(PROBE), str(folder / "request.json")], check=True, timeout=60)
+    lines = (folder / "mlperf_log_detail.txt").read_text().splitlines()
+    entries = [json.loads(line.removeprefix(":::MLLOG ")) for line in lines]
+    assert [entry["value"] for entry in entries if entry["metadata"]["is_error"]] == []
+    return {entry["key"]: entry["value"] for entry in entries}
+
+
+@needs_loadgen
+@pytest.mark.parametrize(("round_name", "name", "scenario"), list(every_case()))
+@pytest.mark.parametrize(
+    ("mode", "audit"),
+    [(Mode.PERFORMANCE, None), (Mode.ACCURACY, None), (Mode.PERFORMANCE, TEST06)],
+    ids=["performance", "accuracy", "TEST06"],
+)
+def test_loadgen_understands_every_setting(round_name, name, scenario, mode, audit, tmp_path):
+    asked = settings(name, scenario, mode, audit, round_name)
+    shown = run_loadgen(asked, tmp_path)
+    assert {key: shown.get(key) for key in asked.expected_effective} == dict(asked.expected_effective)
+    predicted = predict(asked).samples
+    generated = shown["generated_query_count"] * shown["generated_samples_per_query"]
+    assert generated == predicted or "min_duration" in predict(asked).bound
+
+
+@needs_loadgen
+@pytest.mark.parametrize(
+    ("scenario", "more"),
+    [
+        (Scenario.OFFLINE, {"equal_issue": False, "min_query_count": 777, "scale": 0.001}),
+        (Scenario.OFFLINE, {"equal_issue": True, "dataset_size": 50, "scale": 0.0201}),
+        (Scenario.SERVER, {"equal_issue": False, "min_query_count": 480, "scale": 0.001}),
+        (Scenario.SERVER, {"dataset_size": 200, "min_query_count": 480, "scale": 0.0001}),
+        (Scenario.SERVER, {"target_qps": 0.00001234567, "min_query_count": 1, "min_duration_ms": 600_001}),
+        (Scenario.OFFLINE, {"target_qps": 1e7, "min_query_count": 1, "equal_issue": False, "scale": 0.00002}),
+    ],
+)
+def test_loadgen_understands_open_choices(scenario, more, tmp_path):
+    scale = more.pop("scale", 1.0)
+    asked = settings(scenario=scenario, division=Division.OPEN, duration_scale=scale, **more)
+    shown = run_loadgen(asked, tmp_path)
+    assert {key: shown.get(key) for key in asked.expected_effective} == dict(asked.expected_effective)
+    prediction = predict(asked)
+    if "min_query_count" in prediction.bound or scenario is Scenario.OFFLINE:
+        assert shown["generated_query_count"] * shown["generated_samples_per_query"] == prediction.samples
+
+
+@needs_loadgen
+def test_unique_issue_takes_the_whole_loaded_set(tmp_path):
+    asked = settings("gpt-oss-120b", audit=UNIQUE)
+    shown = run_loadgen(asked, tmp_path)
+    assert shown["effective_samples_per_query"] == asked.expected_effective["effective_samples_per_query"] == 6396
+
+
+@pytest.mark.parametrize(
+    ("scenario", "more", "words"),
+    [
+        (Scenario.OFFLINE, {"target_qps": None}, "target_qps is missing"),
+        (Scenario.OFFLINE, {"target_latency_ms": 5.0}, "target_latency_ms is for SingleStream"),
+        (Scenario.OFFLINE, {"min_duration_ms": 599_999}, "min_duration_s = 599.999 is below the 600 s"),
+        (Scenario.OFFLINE, {"min_query_count": 24575}, "min_query_count = 24575 is below the 24576"),
+        (Scenario.SERVER, {"performance_sample_count": 24575}, "performance_sample_count = 24575 is below the 24576"),
+        (Scenario.SERVER, {"equal_issue": False}, "equal_issue is fixed to True"),
+        (Scenario.SERVER, {"duration_scale": 0.5}, "scale is for test rounds"),
+        (Scenario.SERVER, {"dataset_size": 24575}, "holds 24575 samples"),
+        (Scenario.OFFLINE, {"target_qps": 1e7}, "more samples than fit"),
+        (Scenario.SINGLE_STREAM, {}, "has no scenario SingleStream"),
+        (Scenario.SERVER, {"division": Division.NETWORK, "equal_issue": False}, "equal_issue is fixed"),
+        (Scenario.SERVER, {"division": Division.OPEN, "min_duration_ms": 1}, "state `scale`"),
+    ],
+)
+def test_what_the_rules_fix_is_refused(scenario, more, words):
+    with pytest.raises(PlanError, match=words.replace("(", r"\(")):
+        settings(scenario=scenario, **more)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"min_duration_ms": 600_000},
+        {"min_query_count": 24576},
+        {"performance_sample_count": 24576},
+        {"equal_issue": True},
+        {"dataset_size": 24576},
+        {"division": Division.OPEN, "equal_issue": False, "min_query_count": 1, "dataset_size": 7},
+        {"division": Division.OPEN, "duration_scale": 0.1, "min_duration_ms": 60_000},
+    ],
+)
+def test_what_the_rules_leave_open_is_taken(more):
+    assert settings(**more).user_conf
+
+
+def test_every_problem_is_told_at_once():
+    with pytest.raises(PlanError) as caught:
+        settings(target_qps=None, min_duration_ms=1, min_query_count=1, equal_issue=False)
+    assert len(str(caught.value).splitlines()) == 4
+
+
+def test_single_stream_wants_a_latency():
+    with pytest.raises(PlanError, match=r"target_latency_ms is missing.*\n.*target_qps is for Offline"):
+        settings("llama3.1-8b-edge", Scenario.SINGLE_STREAM, target_latency_ms=None, target_qps=1.0)
+
+
+@pytest.mark.parametrize(("percentile", "count"), [(0.99, 459), (0.9, 44)])
+def test_early_stopping_minimum(percentile, count):
+    assert early_stopping_minimum(percentile) == count
+
+
+@pytest.mark.parametrize(
+    ("scenario", "more", "samples", "bound"),
+    [
+        (Scenario.OFFLINE, {"target_qps": 10.0}, 24576, "min_query_count = 24576"),
+        (Scenario.OFFLINE, {"target_qps": 100.0}, 73728, "1.1 x target_qps x 600 s, padded to 3 whole passes of 24576"),
+        (Scenario.SERVER, {"target_qps": 1.0}, 24576, "min_query_count = 1024, padded to 1 whole pass of 24576"),
+        (Scenario.SERVER, {"target_qps": 50.0}, 49152, "min_duration = 600 s, padded to 2 whole passes of 24576"),
+    ],
+)
+def test_predictions(scenario, more, samples, bound):
+    prediction = predict(settings(scenario=scenario, **more))
+    assert (prediction.samples, prediction.bound, prediction.notes) == (samples, bound, ())
+    assert prediction.duration_s == pytest.approx(samples / more["target_qps"])
+
+
+@pytest.mark.parametrize(("count", "doomed"), [(458, True), (459, False)])
+def test_a_run_too_short_for_early_stopping_is_foretold(count, doomed):
+    asked = settings(
+        scenario=Scenario.SERVER,
+        division=Division.OPEN,
+        duration_scale=0.001,
+        equal_issue=False,
+        min_query_count=count,
+        target_qps=1.0,
+    )
+    assert bool(predict(asked).notes) is doomed
+
+
+def test_an_accuracy_run_takes_each_sample_once_and_an_audit_run_says_whose_verdict_counts():
+    assert predict(settings("gpt-oss-120b", mode=Mode.ACCURACY)).samples == 4395
+    assert "the audit's" in predict(settings(audit=TEST06)).notes[0]
+
+
+def test_interactive_runs_as_server_of_the_interactive_model():
+    asked = settings(scenario=Scenario.INTERACTIVE)
+    assert (asked.model, asked.scenario) == ("llama2-70b-interactive", "Server")
+    assert asked.user_conf.startswith("llama2-70b-interactive.Server.target_qps = 100.3\n")
