@@ -84,10 +84,10 @@ class LoadgenProcess:
             selector.register(self._process.stdout, selectors.EVENT_READ)
             while True:
                 try:
-                    if selector.select(_TURN_S):
-                        heard_at = time.monotonic()
-                        if not self._read(self._process.stdout.fileno(), progress):
-                            break
+                    spoke = bool(selector.select(_TURN_S))
+                    heard_at = time.monotonic() if spoke else heard_at
+                    if spoke and not self._read(self._process.stdout.fileno(), progress):
+                        break
                     self._look(pool, heard_at)
                 except KeyboardInterrupt:
                     self._interrupt()
