@@ -4,7 +4,7 @@ Prompts go in and answers come out as token ids: no detokenizer. A request gives
 the rest, or, where first tokens are not wanted, one.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from sut.protocol import Sampling
@@ -44,6 +44,10 @@ class Llm:
         for output in self._engine.step():
             answer = output.outputs[0]
             yield Output(output.request_id, answer.token_ids, answer.finish_reason)
+
+    def abort(self, request_ids: Sequence[str]) -> None:
+        """Forget these requests; ids that are not known are passed over."""
+        self._engine.abort_request(list(request_ids))
 
     def close(self) -> None:
         self._engine.engine_core.shutdown()

@@ -1,6 +1,6 @@
 """The thread that owns an engine: takes requests from an inbox, steps the engine, reports first tokens and answers.
 
-It knows an engine by four calls (`StepEngine`) and nothing of vLLM. It blocks, without polling, only while nothing is
+It knows an engine by five calls (`StepEngine`) and nothing of vLLM. It blocks, without polling, only while nothing is
 unfinished. When the engine raises, everything in flight or waiting fails and the loop is lost for good.
 """
 
@@ -46,6 +46,8 @@ class StepEngine(Protocol):
 
     def step(self) -> Iterable[Output]: ...
 
+    def abort(self, request_ids: Sequence[str]) -> None: ...
+
     def close(self) -> None: ...
 
 
@@ -62,22 +64,23 @@ class _Work:
     sink: EventSink
 
 
+@dataclass(frozen=True, slots=True)
+class _Drop:
+    """Abort what came before."""
+
+
 class Loop:
-    """The thread and its inbox. Any thread may call `submit`; the sink is called from the loop's own thread."""
+    """The thread and its inbox. One thread calls; the sink is called from the loop's own thread."""
 
     def __init__(self, build: Callable[[], StepEngine]) -> None:
         self._build = build
-        self._inbox: queue.SimpleQueue[_Work | None] = queue.SimpleQueue()
+        self._inbox: queue.SimpleQueue[_Work | _Drop | None] = queue.SimpleQueue()
         self._flights: dict[str, _Flight] = {}
         self._opened = 0
+        self._dropped = threading.Event()
         self._lock = threading.Lock()
         self._lost: str | None = None
         self._thread: threading.Thread | None = None
-
-    @property
-    def in_flight(self) -> int:
-        """Requests in the engine at this moment."""
-        return len(self._flights)
 
     def start(self) -> None:
         """Build the engine in the loop's thread and wait until it stands. Raises what the building raised."""
@@ -94,6 +97,18 @@ class Loop:
         with self._lock:
             self._check()
             self._inbox.put(_Work(requests, sink))
+
+    def drop(self) -> None:
+        """Abort every request submitted before and return: none of them is reported any more, not even as failed.
+
+        Takes at most the engine's current step. Raises EngineLost when the engine is gone.
+        """
+        with self._lock:
+            self._check()
+            self._dropped.clear()
+            self._inbox.put(_Drop())
+        self._dropped.wait()
+        self.check()
 
     def check(self) -> None:
         """Raises EngineLost when the engine is gone."""
@@ -140,8 +155,13 @@ class Loop:
             work = self._inbox.get()
             if work is None:
                 return False
-            for request in work.requests:
-                self._open(engine, request, work.sink)
+            if isinstance(work, _Drop):
+                engine.abort(tuple(self._flights))
+                self._flights.clear()
+                self._dropped.set()
+            else:
+                for request in work.requests:
+                    self._open(engine, request, work.sink)
             wait = not engine.unfinished()
         return True
 
@@ -182,10 +202,10 @@ class Loop:
             flight.sink.failed(flight.request.sample_id, reason)
         while not self._inbox.empty():
             work = self._inbox.get()
-            if work is None:
-                continue
-            for request in work.requests:
-                work.sink.failed(request.sample_id, reason)
+            if isinstance(work, _Work):
+                for request in work.requests:
+                    work.sink.failed(request.sample_id, reason)
+        self._dropped.set()
 
 
 def first_line(error: BaseException) -> str:

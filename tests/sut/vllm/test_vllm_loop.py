@@ -2,13 +2,16 @@
 
 import threading
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from sut.conformance import run_conformance
 from sut.errors import EngineLost
 from sut.vllm.loop import Loop, Output, Request, first_line
 from tests.support.engine_sink import Recorder
+from tests.support.worker_process import engine_config, small_dataset
 
 WAIT_S = 20
 
@@ -157,6 +160,14 @@ def test_dropping_tells_of_an_engine_that_raises_meanwhile() -> None:
         loop.drop()
     assert sink.events[-1][0] == "failed"
     loop.stop(WAIT_S)
+
+
+@pytest.mark.parametrize("bounds", [(1, 1), (2, 16)])
+def test_an_engine_over_the_loop_conforms(tmp_path: Path, bounds: tuple[int, int]) -> None:
+    """With it the abandoned test: `end` while samples are in flight, and nothing of them afterwards."""
+    config = engine_config(small_dataset(tmp_path / "dataset"), low=bounds[0], high=bounds[1])
+    report = run_conformance("tests.support.stepped_engine:SteppedEngine", config, samples=24, timeout_s=30)
+    assert [check for check in report.checks if not check.passed] == []
 
 
 def test_stopping_fails_what_waits_and_is_idempotent() -> None:
