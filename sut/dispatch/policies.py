@@ -35,11 +35,11 @@ def _round_robin(load: WorkerLoad) -> tuple[int, ...]:
 
 
 def _least_requests(load: WorkerLoad) -> tuple[int, ...]:
-    return (_full(load), load.in_flight_samples, load.outstanding_tokens, load.index)
+    return (_full(load), load.in_flight_samples, load.outstanding_tokens, load.sent_samples, load.index)
 
 
 def _least_outstanding_tokens(load: WorkerLoad) -> tuple[int, ...]:
-    return (_full(load), load.outstanding_tokens, load.in_flight_samples, load.index)
+    return (_full(load), load.outstanding_tokens, load.in_flight_samples, load.sent_samples, load.index)
 
 
 def _full(load: WorkerLoad) -> int:
@@ -62,7 +62,8 @@ def choose_server(loads: Sequence[WorkerLoad], policy: str) -> int:
     """The `index` of the worker that gets the next query. Workers below their window come before full ones.
 
     `round_robin` gives each worker the same number; `least_requests` and `least_outstanding_tokens` take the least
-    loaded. Ties go to the lowest index. Raises BadSettings for an unknown policy or when there is no worker.
+    loaded. Ties go to the worker that was given the fewest samples, so that a nearly idle run is shared out evenly,
+    then to the lowest index. Raises BadSettings for an unknown policy or when there is no worker.
     """
     key = _KEYS.get(policy)
     if key is None:
