@@ -6,6 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
+from compliance.vocabulary import Scenario
+from harness.demo.calibrate import CALIBRATION_FOLDER, Rates
 from sut.dataset import write_dataset
 
 SYNTHETIC_SAMPLES = 200
@@ -22,27 +24,50 @@ class DemoInput:
     dataset: Path
     model: Path | None
     tokenizer: Path | None
+    weight_data_type: str = "none"
 
 
-def quick_campaign(sut: str, given: DemoInput) -> str:
+def quick_campaign(sut: str, given: DemoInput, rates: Rates) -> str:
     """Round `demo` on the small model: every phase, VALID runs, minutes on two cores."""
-    return _HEAD.format(round="demo", benchmark="smollm2-135m", why=_QUICK_WHY) + _body(
-        sut, given, offline_qps=5.0, server_qps=3.0, queries=480, extra=""
-    )
+    head = _HEAD.format(round="demo", benchmark="smollm2-135m", why=_QUICK_WHY, measured=_measured(rates))
+    return head + _body(sut, given, _scenarios(rates, queries=480))
 
 
-def full_campaign(sut: str, given: DemoInput) -> str:
-    """Round v6.1 with deepseek-r1's sample count and the official durations, on a small model: about an hour."""
-    extra = "model_name: smollm2-135m\nevaluator: choice\ngeneration: {min_new_tokens: 2, max_new_tokens: 4}\n"
-    return _HEAD.format(round="v6.1", benchmark="deepseek-r1", why=_FULL_WHY) + _body(
-        sut, given, offline_qps=14.0, server_qps=4.0, queries=1024, extra=extra
-    )
+def full_campaign(sut: str, given: DemoInput, rates: Rates) -> str:
+    """Round v6.1 with deepseek-r1's sample count and the official durations, on a small model."""
+    why = _FULL_WHY + ("" if rates.server_qps else _NO_SERVER)
+    head = _HEAD.format(round="v6.1", benchmark="deepseek-r1", why=why, measured=_measured(rates))
+    return head + _FULL_EXTRA + _body(sut, given, _scenarios(rates, queries=480))
+
+
+def probe_campaign(sut: str, given: DemoInput, scenario: Scenario, qps: float, samples: int, *, full: bool) -> str:
+    """One short performance test for calibration: `scale` takes the minimum duration away."""
+    round_, benchmark = ("v6.1", "deepseek-r1") if full else ("demo", "smollm2-135m")
+    head = _HEAD.format(round=round_, benchmark=benchmark, why="# Calibration.", measured="")
+    head = head.replace("out: .", f"out: {CALIBRATION_FOLDER}").replace("audits: true", "audits: false")
+    scenarios = f"  {scenario}: {{target_qps: {qps:g}, min_query_count: {samples}}}\n"
+    short = "accuracy: false\nscale: 0.00001\n"
+    return head + short + (_FULL_EXTRA if full else "") + _body(sut, given, scenarios)
+
+
+def _scenarios(rates: Rates, *, queries: int) -> str:
+    lines = [f"  Offline: {{target_qps: {rates.offline_qps:g}}}"]
+    if rates.server_qps is not None:
+        lines.append(
+            f"  Server: {{target_qps: {rates.server_qps:g}, min_query_count: {queries}, "
+            f"accuracy_target_qps: {rates.accuracy_qps:g}}}"
+        )
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _measured(rates: Rates) -> str:
+    return "".join(f"#   {probe.text()}\n" for probe in rates.probes)
 
 
 def synthetic_campaign(given: DemoInput) -> str:
     """Round `demo` with a timing model in place of an engine: every phase in about a minute, on any machine."""
     return f"""\
-{_HEAD.format(round="demo", benchmark="smollm2-135m", why=_SYNTHETIC_WHY)}
+{_HEAD.format(round="demo", benchmark="smollm2-135m", why=_SYNTHETIC_WHY, measured="")}
 evaluator: none        # made-up answers have no score
 sut:
   name: synthetic
@@ -65,15 +90,19 @@ measurements:
 
 _QUICK_WHY = """\
 # The embedded default: a real model of 135 million parameters on this machine's processor.
-# Server takes 480 queries: early stopping at the 99th percentile needs 459 without a miss."""
+# Server takes 480 queries: early stopping at the 99th percentile needs 459 without a miss. The rates were measured:"""
 _FULL_WHY = """\
 # The full demo: deepseek-r1's sample count, limits and durations in the open division, answered by a small model on
-# 4388 two-choice questions. The path and the durations are official; the model and the dataset are not."""
+# 4388 two-choice questions. The path and the durations are official; the model and the dataset are not.
+# Equal issue mode is off, which the open division allows. The rates were measured on this machine:"""
+_NO_SERVER = """
+# No Server rate kept deepseek-r1's latency limits, so Offline is submitted alone, as the open division allows:"""
+_FULL_EXTRA = "model_name: smollm2-135m\nevaluator: choice\ngeneration: {min_new_tokens: 2, max_new_tokens: 16}\n"
 _SYNTHETIC_WHY = """\
 # The path alone: a timing model answers, so that this runs anywhere. The figures are no measurement of anything."""
 _HEAD = """\
 {why}
-round: {round}
+{measured}round: {round}
 division: open
 submitter: Demo
 system: capture
@@ -84,22 +113,20 @@ out: .
 """
 
 
-def _body(sut: str, given: DemoInput, *, offline_qps: float, server_qps: float, queries: int, extra: str) -> str:
+def _body(sut: str, given: DemoInput, scenarios: str) -> str:
     settings = f"\n  settings:\n    model: {_quoted(given.model)}" if given.model else ""
     tokenizer = f"tokenizer: {_quoted(given.tokenizer)}\n" if given.tokenizer else ""
     return f"""\
-{extra}sut:
+sut:
   name: {sut}{settings}
 dataset: {_quoted(given.dataset)}
 {tokenizer}scenarios:
-  Offline: {{target_qps: {offline_qps:g}}}
-  Server: {{target_qps: {server_qps:g}, min_query_count: {queries}}}
-measurements:
+{scenarios}measurements:
   input_data_types: int32
   retraining: "No"
   starting_weights_filename: SmolLM2-135M-Instruct.Q4_1.gguf
-  weight_data_types: fp32
-  weight_transformations: dequantized from Q4_1 to fp32, converted from GGUF to safetensors
+  weight_data_types: {given.weight_data_type}
+  weight_transformations: dequantized from Q4_1, converted from GGUF to safetensors
 """
 
 

@@ -8,12 +8,15 @@ from pathlib import Path
 
 from compliance.report.model import Report
 from compliance.rulebook import load_round
+from compliance.vocabulary import Scenario
 from harness.campaign.load import load_campaign
 from harness.demo import assets
+from harness.demo.calibrate import calibrate
 from harness.demo.campaign import (
     CAMPAIGN_NAME,
     DemoInput,
     full_campaign,
+    probe_campaign,
     quick_campaign,
     synthetic_campaign,
     write_synthetic_dataset,
@@ -29,6 +32,7 @@ from harness.run.orchestrate import plan_campaign, run_campaign
 from harness.run.progress import CampaignProgress
 from harness.run.summary import CampaignSummary, numbers
 from harness.storage import write_atomic
+from sut.vllm.cpu import DEFAULTS
 
 SYNTHETIC = "synthetic"
 WIDTH = 80
@@ -58,7 +62,7 @@ def run_demo(out: Path, sut: str, progress: CampaignProgress, *, full: bool = Fa
         raise PreflightError(("--full measures an engine; take it without --sut synthetic",))
     out.mkdir(parents=True, exist_ok=True)
     source = out / CAMPAIGN_NAME
-    write_atomic(source, _campaign_text(out.resolve(), sut, progress, full=full))
+    write_atomic(source, _campaign_text(out.resolve(), sut, progress, full=full, resume=resume))
     campaign = load_campaign(source)
     round_ = load_round(campaign.round)
     plan = plan_campaign(campaign, round_)
@@ -76,7 +80,7 @@ def run_demo(out: Path, sut: str, progress: CampaignProgress, *, full: bool = Fa
     return DemoResult(summary, sut, tree, page, report)
 
 
-def _campaign_text(out: Path, sut: str, progress: CampaignProgress, *, full: bool) -> str:
+def _campaign_text(out: Path, sut: str, progress: CampaignProgress, *, full: bool, resume: bool) -> str:
     if sut == SYNTHETIC:
         dataset = out / "dataset"
         if not (dataset / "dataset.json").is_file():
@@ -87,10 +91,21 @@ def _campaign_text(out: Path, sut: str, progress: CampaignProgress, *, full: boo
             "install weighbridge[cpu] (`make demo` does), or see the path alone with `weighbridge demo --sut synthetic`"
         )
         raise PreflightError((f"{sut} needs vLLM, which is not installed here; {hint}",))
+    given = _demo_input(sut, progress, full=full)
+
+    def probe_text(scenario: Scenario, qps: float, samples: int) -> str:
+        return probe_campaign(sut, given, scenario, qps, samples, full=full)
+
+    rates = calibrate(out, probe_text, progress, full=full, resume=resume)
+    return full_campaign(sut, given, rates) if full else quick_campaign(sut, given, rates)
+
+
+def _demo_input(sut: str, progress: CampaignProgress, *, full: bool) -> DemoInput:
     found = assets.prepare(default_cache(), progress.say, full=full)
-    if full and found.full_dataset is not None:
-        return full_campaign(sut, DemoInput(found.full_dataset, found.model, found.tokenizer))
-    return quick_campaign(sut, DemoInput(found.dataset, found.model, found.tokenizer))
+    dataset = found.full_dataset if full and found.full_dataset is not None else found.dataset
+    # The CPU engine's number format follows the processor; accelerators run this model in bfloat16.
+    dtype = DEFAULTS["dtype"] if sut == "vllm-cpu" else "bfloat16"
+    return DemoInput(dataset, found.model, found.tokenizer, "fp32" if dtype == "float32" else "bf16")
 
 
 def render_demo(result: DemoResult) -> str:

@@ -61,7 +61,7 @@ def run_campaign(
         kept = {run.name: record for run in chosen if resume and (record := done(run)) is not None}
         if len(kept) < len(chosen):
             _check(campaign, plan)
-        with _pool(campaign, plan, info) as pool:
+        with workers_for(campaign, plan, info) as pool:
             return CampaignSummary(tuple(_each(campaign, plan, chosen, kept, info, pool, progress)))
 
 
@@ -86,7 +86,7 @@ def _each(
             yield RunSummary(run, None, kept=False, verdict=NOTHING)
             continue
         try:
-            record = _make(campaign, plan, run, info, pool, progress)
+            record = make_run(campaign, plan, run, info, pool, progress)
         except KeyboardInterrupt:
             # Before LoadGen runs, or after: the test itself ends in order and says so in its record.
             interrupted = True
@@ -100,7 +100,7 @@ def _each(
         yield RunSummary(run, record, kept=False, verdict=verdict)
 
 
-def _make(
+def make_run(
     campaign: Campaign,
     plan: CampaignPlan,
     run: PlannedRun,
@@ -108,6 +108,7 @@ def _make(
     pool: WorkerPool,
     progress: CampaignProgress,
 ) -> RunRecord:
+    """One run on a pool, whose workers are started where they are not; earlier files of the run's folder go."""
     _clear(run.folder)
     if not pool.facts:
         progress.say(f"starting {campaign.worker_count} x {campaign.sut.name}")
@@ -168,7 +169,7 @@ def _clear(folder: Path) -> None:
 def _check(campaign: Campaign, plan: CampaignPlan) -> None:
     """What would end the campaign late and can be seen now. Raises PreflightError."""
     problems: list[str] = []
-    if any(not (worker.python or worker.container or worker.host) for worker in campaign.workers):
+    if any(not (worker.python or worker.container or worker.host) for worker in campaign.worker):
         problems += [
             f"SUT {campaign.sut.name}: {problem.what}: {problem.found}; {problem.fix}"
             for problem in preflight(campaign.sut.name, engine_config(campaign, plan))
@@ -181,12 +182,13 @@ def _check(campaign: Campaign, plan: CampaignPlan) -> None:
         raise PreflightError(tuple(problems))
 
 
-def _pool(campaign: Campaign, plan: CampaignPlan, info: DatasetInfo) -> WorkerPool:
+def workers_for(campaign: Campaign, plan: CampaignPlan, info: DatasetInfo) -> WorkerPool:
+    """The pool of a campaign's workers, not started yet."""
     return WorkerPool(
         PoolPlan(
             sut=campaign.sut.name,
             engine=replace(engine_config(campaign, plan), dataset_path=str(campaign.dataset.resolve())),
-            places=tuple(_place(worker) for worker in campaign.workers),
+            places=tuple(_place(worker) for worker in campaign.worker),
             log_folder=campaign.out / WORKER_LOGS,
             dataset_sha256=info.sha256,
         )
