@@ -6,6 +6,7 @@ from compliance.rule_types import BenchmarkRules, Round, ScenarioRules
 from compliance.vocabulary import Division, Scenario
 
 _ONE_AT_A_TIME = (Scenario.SINGLE_STREAM, Scenario.MULTI_STREAM)
+_ACCURACY_RATE = "\n    # accuracy_target_qps: 1.0    # rate of the accuracy run, which has no latency limits"
 
 
 def campaign_text(
@@ -28,11 +29,11 @@ sut:
   name: {_yaml(sut)}
   settings: {{}}              # `weighbridge sut-test --describe {sut}` lists them
 
-# Where the engine runs: this interpreter unless you say otherwise. count: one worker per engine.
-workers:
-  - count: 1
-  # - {{python: /path/to/venv/bin/python, count: 8}}
-  # - {{container: image, args: [--device=/dev/kfd, --device=/dev/dri], count: 8}}
+# Where the engine runs: this interpreter unless you say otherwise. count: one worker per engine. Several kinds: a list.
+#   worker: {{python: /path/to/venv/bin/python, count: 8}}
+#   worker: {{container: image, args: [--device=/dev/kfd, --device=/dev/dri], count: 8}}
+#   worker: {{host: name, count: 8}}
+worker: {{count: 1}}
 
 # Prompts as token ids: a folder with dataset.json, tokens.npy and offsets.npy;
 # ({rules.dataset_size} samples of {rules.dataset}).
@@ -74,6 +75,7 @@ def _scenario(scenario: ScenarioRules, rules: BenchmarkRules) -> str:
     what = "samples per second you expect" if scenario.scenario is Scenario.OFFLINE else "queries per second to sustain"
     return (
         f"  {scenario.scenario}:{limits}\n    target_qps: 1.0    # set this: {what}; at least {seconds:g} s are run"
+        + (_ACCURACY_RATE if scenario.scenario is not Scenario.OFFLINE else "")
         + (f"\n    # whole passes of {rules.dataset_size} samples are run" if rules.equal_issue else "")
     )
 

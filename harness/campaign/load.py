@@ -35,8 +35,8 @@ Pointer = tuple[str | int, ...]
 # The keys known at each place, for did-you-mean; `None` stands for a list index or a scenario's name.
 _KNOWN: Mapping[tuple[str | None, ...], type[BaseModel]] = {
     (): Campaign,
-    ("workers", None): WorkerChoice,
-    ("workers",): WorkerChoice,
+    ("worker", None): WorkerChoice,
+    ("worker",): WorkerChoice,
     ("generation",): GenerationChoice,
     ("limits",): LimitChoice,
     ("measurements",): Measurements,
@@ -174,7 +174,7 @@ def _variable(match: "re.Match[str]", line: int, reading: _Reading) -> str:
 
 def _explain(detail: dict[str, Any], reading: _Reading) -> None:
     """One of pydantic's errors in the user's words, at the line it concerns."""
-    pointer = tuple(part for part in detail["loc"] if part != "[key]")
+    pointer = _as_written(tuple(part for part in detail["loc"] if part != "[key]"), reading)
     kind, where = detail["type"], ".".join(str(part) for part in pointer)
     line = next(reading.lines[place] for place in _outwards(pointer) if place in reading.lines)
     if kind == "extra_forbidden":
@@ -188,6 +188,13 @@ def _explain(detail: dict[str, Any], reading: _Reading) -> None:
     else:
         message = _one_line(str(detail["msg"]).removeprefix("Value error, ").replace("Input should be ", "should be "))
         reading.problem(line, f"{where}: {message}{_given(detail.get('input'))}")
+
+
+def _as_written(pointer: Pointer, reading: _Reading) -> Pointer:
+    """The place as it stands in the file: one worker may be written without the list that holds it."""
+    if pointer[:2] == ("worker", 0) and ("worker", 0) not in reading.lines:
+        return ("worker", *pointer[2:])
+    return pointer
 
 
 def _given(value: object) -> str:

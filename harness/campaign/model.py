@@ -60,6 +60,9 @@ class ScenarioChoice(Record):
 
     target_qps: Annotated[float | None, Field(gt=0, description="samples per second you expect to reach")] = None
     target_latency_ms: Annotated[float | None, Field(gt=0, description="SingleStream: latency of one query")] = None
+    accuracy_target_qps: Annotated[
+        float | None, Field(gt=0, description="Server, Interactive: rate of the accuracy run; default: target_qps")
+    ] = None
     min_duration_s: Annotated[float | None, Field(gt=0, le=7 * 86400)] = None
     min_query_count: Annotated[int | None, Field(ge=1)] = None
     performance_sample_count: Annotated[int | None, Field(ge=1)] = None
@@ -121,7 +124,7 @@ class Campaign(Record):
     scenarios: Annotated[dict[Scenario, ScenarioChoice], Field(min_length=1)]
     out: Path = Path("out")
     model_name: Annotated[Name | None, Field(description="name of the model's folder; default: the benchmark")] = None
-    workers: Annotated[
+    worker: Annotated[
         tuple[WorkerChoice, ...],
         BeforeValidator(_as_list, json_schema_input_type=WorkerChoice | tuple[WorkerChoice, ...]),
         Field(min_length=1),
@@ -147,4 +150,4 @@ class Campaign(Record):
     @property
     def worker_count(self) -> int:
         """Workers over all entries."""
-        return sum(worker.count for worker in self.workers)
+        return sum(worker.count for worker in self.worker)

@@ -76,7 +76,7 @@ def _dataset(campaign: Campaign, rules: BenchmarkRules, info: DatasetInfo) -> It
 
 
 def _workers(campaign: Campaign) -> Iterator[Finding]:
-    for worker in campaign.workers:
+    for worker in campaign.worker:
         if worker.container is not None:
             runner = next((name for name in ("docker", "podman") if shutil.which(name)), None)
             where = f"container {worker.container}"
@@ -86,7 +86,7 @@ def _workers(campaign: Campaign) -> Iterator[Finding]:
             yield ok(f"host {worker.host}", "by ssh") if found else fail("ssh", "not found", "install an ssh client")
         else:
             yield _interpreter(worker)
-    if any(worker.container or worker.host for worker in campaign.workers):
+    if any(worker.container or worker.host for worker in campaign.worker):
         yield _port()
 
 
@@ -113,7 +113,7 @@ def _port() -> Finding:
 
 
 def _sut(campaign: Campaign, plan: CampaignPlan) -> Iterator[Finding]:
-    here = [worker for worker in campaign.workers if not (worker.python or worker.container or worker.host)]
+    here = [worker for worker in campaign.worker if not (worker.python or worker.container or worker.host)]
     if not here:
         yield ok(f"SUT {campaign.sut.name}", "runs elsewhere: its own start says what it lacks")
         return

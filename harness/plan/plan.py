@@ -126,6 +126,7 @@ def scenario_choices(campaign: Campaign, scenario: Scenario, dataset_size: int |
     choice = campaign.scenarios[scenario]
     return ScenarioChoices(
         target_qps=choice.target_qps,
+        accuracy_target_qps=choice.accuracy_target_qps,
         target_latency_ms=choice.target_latency_ms,
         min_duration_ms=None if choice.min_duration_s is None else round(choice.min_duration_s * 1000),
         min_query_count=choice.min_query_count,
@@ -197,7 +198,7 @@ def _identity(campaign: Campaign, sampling: Sampling, dataset_sha256: str) -> st
         "sut": campaign.sut.model_dump(mode="json"),
         "sampling": asdict(sampling),
         "dataset": dataset_sha256 or str(campaign.dataset),
-        "workers": [worker.model_dump(mode="json") for worker in campaign.workers],
+        "worker": [worker.model_dump(mode="json") for worker in campaign.worker],
         "policy": campaign.policy,
     }
     return json.dumps(parts, sort_keys=True)

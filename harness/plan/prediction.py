@@ -37,7 +37,8 @@ def predict(settings: LoadgenSettings) -> Prediction:
     qps = float(asked["effective_target_qps"])
     if settings.mode == Mode.ACCURACY.value:
         total = settings.total_sample_count
-        return Prediction(total, total / qps, f"every one of the {total} samples once")
+        rate = f", at {qps:g} per second" if settings.scenario == Scenario.SERVER.value else ""
+        return Prediction(total, total / qps, f"every one of the {total} samples once{rate}")
     loaded = settings.performance_sample_count
     duration_s = int(asked["effective_min_duration_ms"]) / 1000
     equal_issue = bool(asked["effective_sample_concatenate_permutation"])

@@ -1,7 +1,7 @@
 """What is asked of LoadGen for one test, from the rules and the campaign's choices.
 
-Pure functions. The formulas are LoadGen's (rules.md 1.10 and 3.3, harness.md 7), and tests/harness/test_settings.py
-compares every key named here with the log of a real LoadGen.
+Pure functions. The formulas are LoadGen's (rules.md 1.10 and 3.3, harness.md 7), and
+tests/harness/plan/test_settings.py compares every key named here with the log of a real LoadGen.
 """
 
 from dataclasses import dataclass
@@ -23,11 +23,13 @@ MAX_SAMPLES = 2**31  # LoadGen keeps every sample of a test in memory: more than
 class ScenarioChoices:
     """What the submitter chooses for one scenario; None leaves it to the rules.
 
-    `target_qps` is samples per second in Offline. `duration_scale` multiplies the round's minimum duration and Offline
-    sample count, for test rounds in the open division. `dataset_size` is the size of the dataset at hand.
+    `target_qps` is samples per second in Offline. `accuracy_target_qps` is the rate of a Server-like accuracy
+    run, whose latencies have no limits; None is `target_qps`. `duration_scale` multiplies the round's minimum duration
+    and Offline sample count, for test rounds in the open division. `dataset_size` is the size of the dataset at hand.
     """
 
     target_qps: float | None = None
+    accuracy_target_qps: float | None = None
     target_latency_ms: float | None = None
     min_duration_ms: int | None = None
     min_query_count: int | None = None
@@ -49,6 +51,8 @@ class _Resolved:
     performance_sample_count: int
     total_sample_count: int
     equal_issue: bool
+    ttft_limit_ms: float | None
+    tpot_limit_ms: float | None
 
 
 def loadgen_settings(
@@ -69,7 +73,7 @@ def loadgen_settings(
         known = ", ".join(rules.scenarios)
         raise PlanError(f"{rules.name} has no scenario {scenario} in round {round_.name}; choose from {known}")
     problems = [*_target_problems(scenario, choices), *_choice_problems(rules, scenario_rules, choices)]
-    resolved = _resolve(rules, scenario_rules, mode, choices)
+    resolved = _resolve(rules, scenario_rules, mode, choices, round_)
     if (choices.target_qps or 0) * resolved.min_duration_ms / 1000 > MAX_SAMPLES:
         problems.append(f"{scenario}: target_qps = {choices.target_qps:g} asks for more samples than fit; lower it")
     if problems:
@@ -104,6 +108,8 @@ def _target_problems(scenario: Scenario, choices: ScenarioChoices) -> list[str]:
             problems.append(f"{scenario}: target_latency_ms is missing; give the latency you expect for one query")
         if choices.target_qps is not None:
             problems.append(f"{scenario}: target_qps is for Offline, Server and Interactive; remove it")
+    if choices.accuracy_target_qps is not None and scenario.loadgen_name != Scenario.SERVER.value:
+        problems.append(f"{scenario}: accuracy_target_qps is for Server and Interactive; remove it")
     return problems
 
 
@@ -146,7 +152,11 @@ def scaled_duration_ms(scenario_rules: ScenarioRules, scale: float) -> int:
     return round(scenario_rules.min_duration_ms * scale)
 
 
-def _resolve(rules: BenchmarkRules, scenario_rules: ScenarioRules, mode: Mode, choices: ScenarioChoices) -> _Resolved:
+def _resolve(
+    rules: BenchmarkRules, scenario_rules: ScenarioRules, mode: Mode, choices: ScenarioChoices, round_: Round
+) -> _Resolved:
+    # LoadGen's embedded limits are the official rounds'; a round of our own brings its limits along.
+    own_limits = not round_.official and scenario_rules.scenario.loadgen_name == Scenario.SERVER
     size = choices.dataset_size or rules.dataset_size
     total = size if mode is Mode.PERFORMANCE else min(size, rules.accuracy_sample_count)
     count = choices.min_query_count
@@ -155,14 +165,17 @@ def _resolve(rules: BenchmarkRules, scenario_rules: ScenarioRules, mode: Mode, c
         count = max(1, round(floor * choices.duration_scale))
     elif count is None:
         count = max(DEFAULT_QUERY_COUNT, 1)
+    accuracy_qps = choices.accuracy_target_qps if mode is Mode.ACCURACY else None
     return _Resolved(
-        target_qps=choices.target_qps,
+        target_qps=accuracy_qps or choices.target_qps,
         target_latency_ms=choices.target_latency_ms,
         min_duration_ms=choices.min_duration_ms or scaled_duration_ms(scenario_rules, choices.duration_scale),
         min_query_count=count,
         performance_sample_count=min(choices.performance_sample_count or rules.performance_sample_count, total),
         total_sample_count=total,
         equal_issue=rules.equal_issue if choices.equal_issue is None else choices.equal_issue,
+        ttft_limit_ms=scenario_rules.max_ttft_p99_ms if own_limits else None,
+        tpot_limit_ms=scenario_rules.max_tpot_p99_ms if own_limits else None,
     )
 
 
@@ -178,6 +191,10 @@ def _user_conf(model: str, scenario: str, resolved: _Resolved) -> str:
         values["target_qps"] = _number(resolved.target_qps)
     if resolved.target_latency_ms is not None:
         values["target_latency"] = _number(resolved.target_latency_ms)
+    if resolved.ttft_limit_ms is not None:
+        values["ttft_latency"] = _number(resolved.ttft_limit_ms)
+    if resolved.tpot_limit_ms is not None:
+        values["tpot_latency"] = _number(resolved.tpot_limit_ms)
     values["min_duration"] = str(resolved.min_duration_ms)
     values["min_query_count"] = str(resolved.min_query_count)
     values["performance_sample_count_override"] = str(resolved.performance_sample_count)
@@ -223,6 +240,10 @@ def _expected(
     }
     if rules.token_latencies:
         expected["requested_use_token_latencies"] = True
+    if resolved.ttft_limit_ms is not None:
+        expected["requested_server_ttft_latency"] = round(resolved.ttft_limit_ms * 1e6)
+    if resolved.tpot_limit_ms is not None:
+        expected["requested_server_tpot_latency"] = round(resolved.tpot_limit_ms * 1e6)
     if equal_issue and scenario in ONE_AT_A_TIME:
         # LoadGen raises the count to whole passes before it logs it.
         expected["requested_min_query_count"] = int(expected.pop("effective_min_query_count"))

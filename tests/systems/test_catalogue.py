@@ -52,7 +52,7 @@ def test_shipped_systems_are_whole(system_id: str) -> None:
     assert set(fields.required) <= set(description) <= set(fields.required) | set(fields.known)
     assert [name for name in fields.meaningful if not description[name]] == []
     sut = yaml.safe_load(sut_text(system_id))
-    assert set(sut) == {"sut", "workers"}
+    assert set(sut) == {"sut", "worker"}
     assert find_accelerator(description["accelerator_model_name"]) is not None
 
 

@@ -48,14 +48,43 @@ def test_short_forms_and_defaults():
     campaign = parse(MINIMAL)
     assert campaign.sut.name == "synthetic"
     assert campaign.division is Division.OPEN
-    assert campaign.workers[0].count == 1
+    assert campaign.worker[0].count == 1
     assert campaign.scenarios[Scenario.OFFLINE].target_qps == 10
     assert campaign.folder_name == "llama2-70b-99.9"
     assert campaign.worker_count == 1
 
 
-def test_a_worker_mapping_is_one_entry():
-    assert parse(MINIMAL + "workers: {count: 3}\n").worker_count == 3
+@pytest.mark.parametrize(
+    ("written", "counts"),
+    [
+        ("worker: {count: 3}", [3]),
+        ("worker: [{count: 3}]", [3]),
+        ("worker: [{python: /p, count: 3}, {host: h}]", [3, 1]),
+    ],
+)
+def test_worker_is_an_entry_or_a_list_of_entries(written, counts):
+    assert [worker.count for worker in parse(MINIMAL + written + "\n").worker] == counts
+
+
+@pytest.mark.parametrize(
+    ("written", "problem"),
+    [
+        (
+            "worker:\n  python: /p\n  contaner: image",
+            "c.yaml:11: unknown key 'worker.contaner'; did you mean 'container'?",
+        ),
+        (
+            "worker:\n- python: /p\n  contaner: i",
+            "c.yaml:11: unknown key 'worker.0.contaner'; did you mean 'container'?",
+        ),
+        ("worker: []", "c.yaml:9: worker: "),
+        ("worker: many", "c.yaml:9: worker: "),
+    ],
+)
+def test_a_wrong_worker_is_named_as_it_is_written(written, problem):
+    with pytest.raises(CampaignError) as caught:
+        parse(MINIMAL + written + "\n")
+    assert caught.value.problems[0].startswith(problem)
 
 
 @pytest.mark.parametrize(

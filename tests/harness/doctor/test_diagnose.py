@@ -69,10 +69,10 @@ def test_a_whole_campaign(tmp_path):
         ({"evaluator": "rouge"}, "evaluator", Level.FAIL, "tokenizer"),
         ({"evaluator": "none"}, "evaluator", Level.WARN, "will not be scored"),
         ({"measurements": "{}"}, "measurements", Level.WARN, "weight_data_types"),
-        ({"workers": "{python: /nonexistent/python}"}, "worker interpreter", Level.FAIL, "cannot be run"),
-        ({"workers": "{container: image, runtime: podman}"}, "container image", None, ""),
-        ({"workers": "{python: " + sys.executable + "}"}, "worker interpreter", Level.OK, "Python 3"),
-        ({"workers": "{host: elsewhere}"}, "ports", Level.OK, "TCP works"),
+        ({"worker": "{python: /nonexistent/python}"}, "worker interpreter", Level.FAIL, "cannot be run"),
+        ({"worker": "{container: image, runtime: podman}"}, "container image", None, ""),
+        ({"worker": "{python: " + sys.executable + "}"}, "worker interpreter", Level.OK, "Python 3"),
+        ({"worker": "{host: elsewhere}"}, "ports", Level.OK, "TCP works"),
         ({"tokenizer": "absent.json"}, "tokenizer", Level.FAIL, "absent.json"),
         ({"scenarios": "{Server: {target_qps: 1, min_query_count: 400}}"}, "Server/performance", Level.WARN, "459"),
     ],
@@ -128,7 +128,7 @@ def test_an_interpreter_without_the_workers_modules(tmp_path):
     python = tmp_path / "python"
     python.write_text("#!/bin/sh\necho \"ModuleNotFoundError: No module named 'zmq'\" >&2; exit 1\n")
     python.chmod(0o755)
-    finding = found(campaign_in(tmp_path, workers="{python: " + str(python) + "}"), "worker interpreter")
+    finding = found(campaign_in(tmp_path, worker="{python: " + str(python) + "}"), "worker interpreter")
     assert finding.level is Level.FAIL
     assert "No module named 'zmq'" in finding.found
     assert "pip install" in finding.fix

@@ -72,7 +72,7 @@ def test_a_plan_is_pure_and_its_hash_covers_what_decides_a_result():
         plan(size=24576, sha256="b" * 64),
         plan(BASE + "policy: round_robin\n", size=24576, sha256="a" * 64),
         plan(size=24576, sha256="a" * 64, sut="{name: synthetic, settings: {window: 4}}"),
-        plan(BASE + "workers: {count: 2}\n", size=24576, sha256="a" * 64),
+        plan(BASE + "worker: {count: 2}\n", size=24576, sha256="a" * 64),
     ]
     for other in others:
         assert {run.plan_sha256 for run in other.runs}.isdisjoint(run.plan_sha256 for run in first.runs)
@@ -113,10 +113,18 @@ def test_every_problem_of_every_scenario_is_told_once():
     assert len(lines) == len(set(lines)) == 7
 
 
+def test_an_accuracy_rate_of_its_own_changes_the_accuracy_run_only():
+    first, text = plan(), BASE.replace("target_qps: 90", "target_qps: 90, accuracy_target_qps: 500")
+    second = plan(text)
+    changed = [run for run, old in zip(second.runs, first.runs, strict=True) if run.plan_sha256 != old.plan_sha256]
+    assert [run.name for run in changed] == ["Server/accuracy"]
+    assert "at 500 per second" in " ".join(render_plan(campaign(text), second).split())
+
+
 def test_generation_overrides_reach_the_engine():
     made = plan(BASE + "generation: {min_new_tokens: 3, max_new_tokens: 4}\n", division="open")
     assert (made.sampling.min_new_tokens, made.sampling.max_new_tokens) == (3, 4)
-    config = engine_config(campaign(BASE + "workers: {count: 3}\n"), made)
+    config = engine_config(campaign(BASE + "worker: {count: 3}\n"), made)
     assert (config.worker_count, config.sampling) == (3, made.sampling)
 
 

@@ -103,6 +103,26 @@ def test_loadgen_understands_open_choices(scenario, more, tmp_path):
 
 
 @needs_loadgen
+@pytest.mark.parametrize("scenario", [Scenario.SERVER, Scenario.INTERACTIVE])
+@pytest.mark.parametrize(
+    ("mode", "given", "rate"),
+    [
+        (Mode.ACCURACY, 5000.5, 5000.5),
+        (Mode.ACCURACY, 0.25, 0.25),
+        (Mode.ACCURACY, None, 100.3),
+        (Mode.PERFORMANCE, 5000.5, 100.3),
+    ],
+)
+def test_the_accuracy_run_may_have_a_rate_of_its_own(scenario, mode, given, rate, tmp_path):
+    asked = settings(scenario=scenario, mode=mode, accuracy_target_qps=given)
+    shown = run_loadgen(asked, tmp_path)
+    assert shown["effective_target_qps"] == asked.expected_effective["effective_target_qps"] == rate
+    assert {key: shown.get(key) for key in asked.expected_effective} == dict(asked.expected_effective)
+    assert predict(asked).duration_s == pytest.approx(predict(asked).samples / rate)
+    assert ("at " in predict(asked).bound) is (mode is Mode.ACCURACY)
+
+
+@needs_loadgen
 def test_unique_issue_takes_the_whole_loaded_set(tmp_path):
     asked = settings("gpt-oss-120b", audit=UNIQUE)
     shown = run_loadgen(asked, tmp_path)
@@ -113,6 +133,7 @@ def test_unique_issue_takes_the_whole_loaded_set(tmp_path):
     ("scenario", "more", "words"),
     [
         (Scenario.OFFLINE, {"target_qps": None}, "target_qps is missing"),
+        (Scenario.OFFLINE, {"accuracy_target_qps": 5.0}, "accuracy_target_qps is for Server and Interactive"),
         (Scenario.OFFLINE, {"target_latency_ms": 5.0}, "target_latency_ms is for SingleStream"),
         (Scenario.OFFLINE, {"min_duration_ms": 599_999}, "min_duration_s = 599.999 is below the 600 s"),
         (Scenario.OFFLINE, {"min_query_count": 24575}, "min_query_count = 24575 is below the 24576"),

@@ -179,7 +179,7 @@ def test_a_failed_run_does_not_keep_the_next_from_being_made(tmp_path):
     write_campaign(
         tmp_path,
         sut="{name: 'tests.support.faulty_engines:FaultyEngine', settings: {fault: fails, after: 50}}",
-        workers="{env: {PYTHONPATH: " + str(ROOT) + "}}",
+        worker="{env: {PYTHONPATH: " + str(ROOT) + "}}",
         accuracy="false",
         audits="false",
     )
