@@ -111,7 +111,7 @@ def test_reference_answers(engine: Running) -> None:
 def test_wrong_settings_do_not_start(
     vllm_environment: None, engine_config: EngineConfig, change: dict[str, object], error: type[Exception], words: str
 ) -> None:
-    config = EngineConfig({**engine_config.settings, **change}, engine_config.dataset_path, Sampling(2, 48))
+    config = EngineConfig({**engine_config.settings, **change}, engine_config.dataset_path, Sampling(2, 32))
     with pytest.raises(error, match=words):
         CpuEngine(config).start(Recorder())
 
