@@ -51,5 +51,9 @@ def test_every_package_explains_itself() -> None:
 )
 def test_heavy_modules_come_late(module: str, forbidden: set[str]) -> None:
     code = f"import sys, {module}; print(*sorted(set(sys.modules)))"
-    loaded = set(subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split())
+    loaded = set(
+        subprocess.run(
+            [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+        ).stdout.split()
+    )
     assert not loaded & forbidden
