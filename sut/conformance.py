@@ -62,7 +62,7 @@ def run_conformance(
     return ConformanceReport(name, suite.facts, suite.report())
 
 
-class _Broken(Exception):  # noqa: N818 control flow inside this module only
+class _Broken(Exception):  # control flow inside this module only
     """The engine is in no state to go on."""
 
 
