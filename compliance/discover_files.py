@@ -97,7 +97,7 @@ class Reading:
         try:
             return reader(target)
         except UnreadableFile as error:
-            self._unreadable.append(Unreadable(path, error.line, error.reason))
+            self._unreadable.append(Unreadable(path, error.line, error.reason, error.parsed))
             return None
 
 

@@ -26,8 +26,8 @@ class RenderError(ComplianceError):
 
 
 class UnreadableFile(ComplianceError):
-    """A file that is missing, empty, undecodable or of the wrong form."""
+    """A file that is missing, empty, undecodable or of the wrong form; `parsed` when it is JSON, but of another form."""
 
-    def __init__(self, path: Path, reason: str, line: int | None = None) -> None:
-        self.path, self.reason, self.line = path, reason, line
+    def __init__(self, path: Path, reason: str, line: int | None = None, *, parsed: bool = False) -> None:
+        self.path, self.reason, self.line, self.parsed = path, reason, line, parsed
         super().__init__(f"{path}{f':{line}' if line else ''}: {reason}")

@@ -20,11 +20,15 @@ from compliance.vocabulary import AuditId, Division, Scenario
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """A file that should have been there and readable: path relative to the tree, 1-based line or None, and why not."""
+    """A file that should have been there and readable: path relative to the tree, 1-based line or None, and why not.
+
+    `parsed` when it is JSON, but of another form.
+    """
 
     path: str
     line: int | None
     reason: str
+    parsed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

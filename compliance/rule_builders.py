@@ -105,6 +105,7 @@ def build_round(path: Path, toml: Toml, layout: tuple[Layout, Toml], benchmarks:
         benchmarks={rules.name: rules for rules in benchmarks},
         sources={**_sources(toml), **layout_sources},
         unshipped=tuple(toml.get("unshipped", {}).get("benchmarks", ())),
+        unshipped_aliases=dict(toml.get("unshipped", {}).get("aliases", {})),
     )
 
 

@@ -1,7 +1,7 @@
 """The rules of a round as typed, frozen records. `compliance.rulebook` is the only place that makes them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from compliance.vocabulary import AuditId, Scenario, Suite
 
@@ -160,6 +160,7 @@ class Round:
     """One round's rules: constants, layout and every benchmark this installation knows for it.
 
     `unshipped` names the round's benchmarks that this installation has no rules for: their results are not judged.
+    `unshipped_aliases` maps patterns (of fnmatch) of other names to them; the first that fits counts.
     """
 
     name: str
@@ -177,3 +178,4 @@ class Round:
     benchmarks: Mapping[str, BenchmarkRules]
     sources: Mapping[str, str]
     unshipped: tuple[str, ...] = ()
+    unshipped_aliases: Mapping[str, str] = field(default_factory=dict)

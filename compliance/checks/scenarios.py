@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from difflib import get_close_matches
+from fnmatch import fnmatchcase
 
 from compliance.checks.facts import (
     INFERABLE,
@@ -18,7 +19,7 @@ from compliance.checks.facts import (
 from compliance.checks.model import Finding, Scope, Skip, Subject
 from compliance.checks.registry import check
 from compliance.metric import read_metric
-from compliance.rule_types import BenchmarkRules, SuiteRules
+from compliance.rule_types import BenchmarkRules, Round, SuiteRules
 from compliance.vocabulary import Scenario, Severity, Suite
 
 _SUITES = frozenset(suite.value for suite in Suite)
@@ -62,14 +63,22 @@ def known_benchmark(subject: Subject) -> Iterator[Finding | Skip]:
         return
     mapping = subject.submitter.model_mapping if subject.submitter else None
     name = (mapping.text(result.benchmark) if mapping else None) or result.benchmark
-    if name in subject.round.unshipped:
-        yield Skip(f"round {subject.round.name} has {name}, but this installation has no rules for it: not judged")
+    unshipped = _unshipped(subject.round, name)
+    if unshipped is not None:
+        yield Skip(f"round {subject.round.name} has {unshipped}, but this installation has no rules for it: not judged")
         return
     known = tuple(subject.round.benchmarks)
     near = get_close_matches(name, known, n=1)
     message = f"did you mean {near[0]}?" if near else ""
     expected = f"a benchmark of round {subject.round.name}: {', '.join((*known, *subject.round.unshipped))}"
     yield Finding(result.path, expected, f'"{name}"', message=message)
+
+
+def _unshipped(round_: Round, name: str) -> str | None:
+    """The benchmark without rules here that a name stands for, None when it stands for none."""
+    if name in round_.unshipped:
+        return name
+    return next((to for pattern, to in round_.unshipped_aliases.items() if fnmatchcase(name, pattern)), None)
 
 
 def suites_of(subject: Subject) -> tuple[Suite, ...]:

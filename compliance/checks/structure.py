@@ -13,6 +13,7 @@ _DIVISIONS = {division.value for division in Division}
 _ROOT_DIRS = {*_DIVISIONS, ".git", ".github", "assets"}
 _ROOT_SUFFIXES = (".md", ".pdf")
 _SUBMITTER_DIRS = {"systems", "code", "src", "documentation", "results", "measurements", "compliance", "calibration"}
+_MODEL_MAPPING = "model_mapping.json"
 _REMOVE = "Take it out of the submission, or move it into the submitter's documentation folder."
 _RENAME = "Rename it."
 
@@ -239,11 +240,18 @@ def results_folder(subject: Subject) -> Iterator[Finding | Skip]:
     fix="Write model_mapping.json as one JSON object: your folder's name to the benchmark's.",
 )
 def model_mapping(subject: Subject) -> Iterator[Finding | Skip]:
-    """model_mapping.json of an open submitter, where there is one, is a JSON object."""
+    """model_mapping.json of an open submitter, where there is one, is plain JSON, and an object.
+
+    The official checker dies on what is no JSON. Of another form it lets pass what it never has to look into.
+    """
     submitter = _submitter_of(subject)
     for noted in submitter.unreadable:
-        if PurePosixPath(noted.path).name == "model_mapping.json":
-            yield Finding(noted.path, "a JSON object", noted.reason, line=noted.line)
+        if PurePosixPath(noted.path).name == _MODEL_MAPPING:
+            finding = Finding(noted.path, "a JSON object", noted.reason, line=noted.line)
+            yield from graded(finding, official=None if noted.parsed else Severity.ERROR, strict=Severity.ERROR)
+    for problem in submitter.model_mapping.problems if submitter.model_mapping else ():
+        finding = Finding(f"{submitter.path}/{_MODEL_MAPPING}", "plain JSON", problem.reason, line=problem.line)
+        yield from graded(finding, official=None if problem.official else Severity.ERROR, strict=Severity.WARNING)
 
 
 @check("STR-016", "a submitter's folders are the known ones", "rules.md 8 (SR:364-420)", Scope.SUBMITTER, fix=_REMOVE)

@@ -62,7 +62,8 @@ def read_document(path: Path) -> Document:
     text = _decoded(data, problems)
     value, text = _parsed(path, text, problems)
     if not isinstance(value, dict):
-        raise UnreadableFile(path, f"a JSON object is wanted, this is {_kind(value)}; wrap it in {{ }}", 1)
+        reason = f"a JSON object is wanted, this is {_kind(value)}; wrap it in {{ }}"
+        raise UnreadableFile(path, reason, 1, parsed=not problems)
     members = first_level(text)
     problems.extend(_duplicates(members))
     lines = {pointer_of(member.name): member.line for member in members}

@@ -65,8 +65,9 @@ def test_a_submitters_fault_lowers_no_other_submitter(tmp_path):
     }
 
 
-def test_a_benchmark_without_rules_here_is_not_judged(tmp_path):
-    found = verdicts(renamed_benchmark("whisper")(), tmp_path)
+@pytest.mark.parametrize("name", ["whisper", "resnet50", "mobilenet", "my-resnet50-v2", "bert-99.9", "bert-99.9-fp8"])
+def test_a_benchmark_without_rules_here_is_not_judged(name, tmp_path):
+    found = verdicts(renamed_benchmark(name)(), tmp_path)
     assert set(found.values()) == {("not_judged", "not_judged")}
 
 

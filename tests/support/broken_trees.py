@@ -206,6 +206,10 @@ CASES = (
     Broken("STR-011", texts("accuracy/notes.txt", "x"), NONE),
     Broken("STR-012", removed(f"performance/run_1/{SUMMARY}"), NONE),
     Broken("STR-015", mapping('{"a": '), BOTH),
+    Broken("STR-015", mapping('["a", "b"]'), STRICT, name="array"),
+    Broken("STR-015", mapping('["a", "b",]'), BOTH, name="array-comma"),
+    Broken("STR-015", mapping('{"a": "b",}'), OFFICIAL, name="comma"),
+    Broken("STR-015", mapping('{"a": "b", "a": "c"}'), NONE, name="twice"),
     Broken("STR-016", at_root("{sub}/scripts/run.sh"), NONE),
 )
 """Every check but those of whole trees (STR-013, STR-014, STR-017), which the test makes by hand."""
