@@ -26,7 +26,7 @@ class RenderError(ComplianceError):
 
 
 class UnreadableFile(ComplianceError):
-    """A file that is missing, empty, undecodable or of the wrong form; `parsed` when it is JSON, but of another form."""
+    """A file that is missing, empty, undecodable or of the wrong form; `parsed` when it is JSON of another form."""
 
     def __init__(self, path: Path, reason: str, line: int | None = None, *, parsed: bool = False) -> None:
         self.path, self.reason, self.line, self.parsed = path, reason, line, parsed

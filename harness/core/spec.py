@@ -54,8 +54,6 @@ class RunSpec:
     folder: str
     epoch: int
     loadgen: LoadgenSettings
-    sut_name: str
-    qsl_name: str
     first_tokens: bool
     events: str
     workers: tuple[WorkerEndpoint, ...]

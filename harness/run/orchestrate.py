@@ -104,7 +104,7 @@ def make_run(
     campaign: Campaign,
     plan: CampaignPlan,
     run: PlannedRun,
-    info: DatasetInfo,
+    info: DatasetInfo,  # noqa: ARG001 the demo calls it so
     pool: WorkerPool,
     progress: CampaignProgress,
 ) -> RunRecord:
@@ -115,12 +115,12 @@ def make_run(
         pool.start()
     progress.begin(run.name, run.prediction.samples)
     try:
-        return run_step(_request(campaign, plan, run, info), pool, progress)
+        return run_step(_request(campaign, plan, run), pool, progress)
     finally:
         progress.end()
 
 
-def _request(campaign: Campaign, plan: CampaignPlan, run: PlannedRun, info: DatasetInfo) -> StepRequest:
+def _request(campaign: Campaign, plan: CampaignPlan, run: PlannedRun) -> StepRequest:
     return StepRequest(
         benchmark=plan.benchmark.name,
         scenario=run.scenario.value,
@@ -128,8 +128,6 @@ def _request(campaign: Campaign, plan: CampaignPlan, run: PlannedRun, info: Data
         folder=run.folder,
         loadgen=run.settings,
         plan_sha256=run.plan_sha256,
-        sut_name=campaign.sut.name,
-        qsl_name=info.name,
         first_tokens=run.scenario.streams,
         policy=campaign.policy,
         max_new_tokens=plan.sampling.max_new_tokens,

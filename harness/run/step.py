@@ -28,8 +28,6 @@ class StepRequest:
     folder: Path
     loadgen: LoadgenSettings
     plan_sha256: str
-    sut_name: str
-    qsl_name: str
     first_tokens: bool
     policy: str
     max_new_tokens: int
@@ -83,8 +81,6 @@ def make_spec(request: StepRequest, pool: WorkerPool) -> RunSpec:
         folder=str(request.folder.resolve()),
         epoch=epoch,
         loadgen=request.loadgen,
-        sut_name=request.sut_name,
-        qsl_name=request.qsl_name,
         first_tokens=request.first_tokens,
         events=pool.events,
         workers=pool.endpoints(),

@@ -40,8 +40,6 @@ def run(
         folder=folder,
         loadgen=settings,
         plan_sha256="",
-        sut_name="bench",
-        qsl_name="bench",
         first_tokens=scenario != "Offline",
         policy="least_outstanding_tokens",
         max_new_tokens=max_new_tokens,

@@ -137,8 +137,6 @@ def write_run(folder: Path, run: RunRecord, *, count: int = 600, seed: int = 7) 
             performance_sample_count=200,
             expected_effective={"effective_min_duration_ms": 10000, "effective_sample_concatenate_permutation": True},
         ),
-        sut_name="x",
-        qsl_name="q",
         first_tokens=not offline,
         events="ipc:///e",
         workers=(WorkerEndpoint(0, "ipc:///t", 64),),
