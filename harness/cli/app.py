@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from harness.cli import campaign, demo, logs, rules, sut, systems, tree
+from harness.cli import campaign, dataset, demo, logs, rules, sut, systems, tree
 
 _state = {"debug": False}
 
@@ -65,3 +65,4 @@ _COMMANDS: tuple[tuple[str, Callable[..., None]], ...] = (
 for _name, _command in _COMMANDS:
     app.command(_name)(_command)
 app.add_typer(systems.app, name="systems")
+app.add_typer(dataset.app, name="dataset")
