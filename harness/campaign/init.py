@@ -21,7 +21,8 @@ def campaign_text(
 round: {_yaml(round_.name)}
 division: {division.value}            # closed: the rules decide; open: your model, your settings
 submitter: {_yaml(submitter)}
-# An id of `weighbridge systems`, the path of a <id>.json, or `capture` for this machine.
+# An id of `weighbridge systems list`, the path of a <id>.json, or `capture` for this machine as it is.
+# A file of your own: `weighbridge systems capture --name my-box --out my-box.json`, fill in what it calls unknown.
 system: {_yaml(system)}
 benchmark: {_yaml(rules.name)}     # {rules.title}
 
@@ -35,7 +36,7 @@ sut:
 #   worker: {{host: name, count: 8}}
 worker: {{count: 1}}
 
-# Prompts as token ids: a folder with dataset.json, tokens.npy and offsets.npy;
+# Prompts as token ids: a folder that `weighbridge dataset convert SOURCE dataset` makes
 # ({rules.dataset_size} samples of {rules.dataset}).
 dataset: dataset
 tokenizer: tokenizer.json    # decodes the answers when accuracy is computed

@@ -10,7 +10,7 @@ from harness.campaign.model import Campaign
 from harness.errors import CampaignError
 from harness.storage import write_atomic
 from systems.capture import Stated, capture
-from systems.catalogue import CatalogueError, system_text
+from systems.catalogue import system_ids, system_text
 
 CAPTURE = "capture"
 CAPTURED_FILE = "system.json"
@@ -30,24 +30,50 @@ def describe_system(campaign: Campaign) -> SystemDescription:
 
     Raises CampaignError when there is no such system or its file is no JSON object.
     """
-    if campaign.system == CAPTURE:
-        return _captured(campaign)
+    return _captured(campaign) if campaign.system == CAPTURE else _stated(campaign.system)
+
+
+def check_system(campaign: Campaign) -> None:
+    """Look whether `describe_system` would find the system, and write nothing. Raises CampaignError as it does."""
+    kept = campaign.out / CAPTURED_FILE
+    if campaign.system != CAPTURE:
+        _stated(campaign.system)
+    elif kept.is_file():
+        _read(kept)
+
+
+def _stated(system: str) -> SystemDescription:
+    if system.endswith(".json"):
+        path = Path(system)
+        return SystemDescription(path.stem, _read(path))
+    if system in system_ids():
+        return SystemDescription(system, _object(system_text(system), system))
+    known, name = ", ".join(system_ids()), _NOT_IN_A_NAME.sub("_", Path(system).name) or "my-box"
+    problem = f"system {system!r} is neither a shipped id ({known}), nor the path of a <id>.json, nor `{CAPTURE}`"
+    raise CampaignError((f"{problem}; {_describe_it(name)}",))
+
+
+def _describe_it(name: str) -> str:
+    """The next step for who has no description of a system yet."""
+    return (
+        f"`weighbridge systems capture --name {name} --out {name}.json` describes this machine: fill in what it calls "
+        f"unknown and write `system: {name}.json`"
+    )
+
+
+def _read(path: Path) -> Mapping[str, object]:
     try:
-        if campaign.system.endswith(".json"):
-            path = Path(campaign.system)
-            return SystemDescription(path.stem, _object(path.read_text(encoding="utf-8"), path.name))
-        return SystemDescription(campaign.system, _object(system_text(campaign.system), campaign.system))
+        return _object(path.read_text(encoding="utf-8"), path.name)
     except OSError as error:
-        problem = f"system {campaign.system}: {error.strerror}; write one with `weighbridge systems capture`"
-        raise CampaignError((problem,)) from None
-    except CatalogueError as error:
-        raise CampaignError((str(error),)) from None
+        raise CampaignError((f"system {path}: {error.strerror}; {_describe_it(path.stem)}",)) from None
+    except UnicodeDecodeError:
+        raise CampaignError((f"system {path}: not UTF-8; save it as UTF-8",)) from None
 
 
 def _captured(campaign: Campaign) -> SystemDescription:
     kept = campaign.out / CAPTURED_FILE
     if kept.is_file():
-        description = _object(kept.read_text(encoding="utf-8"), str(kept))
+        description = _read(kept)
     else:
         stated = Stated(framework=campaign.sut.name, system_type_detail="N/A", cooling="unknown")
         description = dict(capture(CAPTURE, campaign.submitter, campaign.division.value, stated=stated))

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 
 from compliance.rule_types import BenchmarkRules, Round
 from harness.campaign.model import Campaign, WorkerChoice
+from harness.campaign.system import CAPTURE, check_system
 from harness.doctor.finding import Finding, fail, ok, warn
-from harness.errors import EvaluationError, PlanError, StorageError
+from harness.errors import CampaignError, EvaluationError, PlanError, StorageError
 from harness.evaluate.policy import preflight as evaluator_problems
 from harness.evaluate.tokenizer import tokenizer_file
 from harness.plan.plan import CampaignPlan, engine_config, make_plan
@@ -29,6 +30,7 @@ PROBE = "import sys, zmq, numpy, msgspec; print('.'.join(map(str, sys.version_in
 
 def campaign_findings(campaign: Campaign, round_: Round) -> Iterator[Finding]:
     """Everything about the campaign, in the order in which a run would meet it."""
+    yield _system(campaign)
     info = None
     try:
         info = TokenDataset.open(campaign.dataset).info
@@ -51,6 +53,15 @@ def campaign_findings(campaign: Campaign, round_: Round) -> Iterator[Finding]:
     yield from _evaluator(campaign, plan.benchmark)
     yield from _measurements(campaign, round_)
     yield from _space(campaign, plan)
+
+
+def _system(campaign: Campaign) -> Finding:
+    try:
+        check_system(campaign)
+    except CampaignError as error:
+        found, _, fix = str(error).partition("; ")
+        return fail("system", found, fix)
+    return ok("system", "this machine" if campaign.system == CAPTURE else campaign.system)
 
 
 def _dataset(campaign: Campaign, rules: BenchmarkRules, info: DatasetInfo) -> Iterator[Finding]:

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from compliance.rule_types import Round
 from harness.campaign.model import Campaign, WorkerChoice
+from harness.campaign.system import check_system
+from harness.core.preflight import stray_audit
 from harness.core.spec import Limits
 from harness.errors import PlanError, PreflightError, StorageError
 from harness.evaluate.policy import preflight as evaluator_problems
@@ -31,7 +33,11 @@ NOTHING = Verdict(None, "")
 
 
 def plan_campaign(campaign: Campaign, round_: Round) -> CampaignPlan:
-    """The plan, with the dataset's own size where the folder is there already. Raises PlanError."""
+    """The plan, with the dataset's own size where the folder is there already.
+
+    Raises PlanError, and CampaignError for a system that nobody describes.
+    """
+    check_system(campaign)
     try:
         info = TokenDataset.open(campaign.dataset, verify=False).info
     except BadDataset:
@@ -51,16 +57,17 @@ def run_campaign(
     """Make every run that is not done yet. `source` is the campaign file, a copy of which goes into `out`.
 
     A run is done when its record says ok for the same plan and its files are as they were. A run that fails does not
-    keep the next from being made; an interrupted one does. Raises PlanError, PreflightError, WorkerError, StorageError.
+    keep the next from being made; an interrupted one does. Raises CampaignError for a system that nobody describes,
+    PlanError, PreflightError, WorkerError, StorageError.
     """
+    check_system(campaign)
     info = TokenDataset.open(campaign.dataset).info
     plan = make_plan(campaign, round_, info.size, info.sha256)
     chosen = select_runs(plan, only)
     with _locked(campaign.out):
         write_atomic(campaign.out / CAMPAIGN_COPY, source.read_bytes())
         kept = {run.name: record for run in chosen if resume and (record := done(run)) is not None}
-        if len(kept) < len(chosen):
-            _check(campaign, plan)
+        _check(campaign, plan, tuple(run for run in chosen if run.name not in kept))
         with workers_for(campaign, plan, info) as pool:
             return CampaignSummary(tuple(_each(campaign, plan, chosen, kept, info, pool, progress)))
 
@@ -164,9 +171,11 @@ def _clear(folder: Path) -> None:
             path.unlink()
 
 
-def _check(campaign: Campaign, plan: CampaignPlan) -> None:
-    """What would end the campaign late and can be seen now. Raises PreflightError."""
-    problems: list[str] = []
+def _check(campaign: Campaign, plan: CampaignPlan, runs: tuple[PlannedRun, ...]) -> None:
+    """What would end the campaign late, or the `runs` to be made, and can be seen now. Raises PreflightError."""
+    if not runs:
+        return
+    problems = [stray for run in runs if (stray := stray_audit(run.folder, run.settings.audit_conf))]
     if any(not (worker.python or worker.container or worker.host) for worker in campaign.worker):
         problems += [
             f"SUT {campaign.sut.name}: {problem.what}: {problem.found}; {problem.fix}"

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from harness.campaign.system import captured_name, describe_system
+from harness.campaign.system import captured_name, check_system, describe_system
 from harness.errors import CampaignError
 from systems.catalogue import system_ids
 from tests.support.campaigns import campaign_in
@@ -36,17 +36,31 @@ def test_a_file(tmp_path):
 @pytest.mark.parametrize(
     ("system", "content", "words"),
     [
-        ("nothing", None, "no system 'nothing'"),
-        ("absent.json", None, "systems capture"),
+        ("my-box", None, "'my-box' is neither .* capture --name my-box --out my-box.json` .* `system: my-box.json`"),
+        ("boxes/mine", None, "'boxes/mine' is neither .* --out mine.json`"),
+        ("absent.json", None, "absent.json: No such file .* capture --name absent --out absent.json`"),
+        ("latin.json", "\xff", "not UTF-8"),
         ("cut.json", "{", "not JSON"),
         ("list.json", "[]", "is a JSON object"),
     ],
 )
 def test_what_is_no_system(tmp_path, system, content, words):
     if content is not None:
-        (tmp_path / system).write_text(content)
-    with pytest.raises(CampaignError, match=words):
-        describe_system(campaign_in(tmp_path, system=system))
+        (tmp_path / system).write_text(content, encoding="latin-1")
+    campaign = campaign_in(tmp_path, system=system)
+    for look in (describe_system, check_system):
+        with pytest.raises(CampaignError, match=words):
+            look(campaign)
+
+
+def test_a_look_at_the_system_writes_nothing(tmp_path):
+    campaign = campaign_in(tmp_path)
+    check_system(campaign)
+    assert not campaign.out.exists()
+    campaign.out.mkdir()
+    (campaign.out / "system.json").write_text("{")
+    with pytest.raises(CampaignError, match="not JSON"):
+        check_system(campaign)
 
 
 @pytest.mark.parametrize(

@@ -183,3 +183,11 @@ def test_a_closed_pipe_is_no_crash(tmp_path):
     command = f"{sys.executable} -m harness rules v6.1 --json | head -c 10"
     done = subprocess.run(("bash", "-c", command), capture_output=True, text=True, cwd=root, check=True)
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("command", ["plan", "run"])
+def test_a_system_that_nobody_describes_ends_before_any_run(weighbridge, tmp_path, command):
+    code, _, err = weighbridge(command, write_campaign(tmp_path, system="my-box"))
+    assert code == 2
+    assert "systems capture --name my-box --out my-box.json" in err
+    assert not (tmp_path / "out").exists()

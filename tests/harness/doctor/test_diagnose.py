@@ -63,6 +63,9 @@ def test_a_whole_campaign(tmp_path):
     ("replaced", "what", "level", "words"),
     [
         ({"dataset": "nowhere"}, "dataset", Level.FAIL, "nowhere"),
+        ({"system": "my-box"}, "system", Level.FAIL, "weighbridge systems capture --name my-box --out my-box.json"),
+        ({"system": "absent.json"}, "system", Level.FAIL, "--out absent.json"),
+        ({"system": "capture"}, "system", Level.OK, "this machine"),
         ({"benchmark": "nothing"}, "plan", Level.FAIL, "has no benchmark"),
         ({"sut": "nul"}, "SUT nul", Level.FAIL, "did you mean 'null'"),
         ({"sut": "{name: synthetic, settings: {spede: 1}}"}, "SUT synthetic", Level.FAIL, "spede"),
