@@ -43,12 +43,15 @@ def check_spec(spec: RunSpec) -> None:
 
 
 def load_lengths(spec: RunSpec) -> npt.NDArray[np.int32]:
-    """The prompt length of every sample, in tokens. Raises PreflightError when the file does not fit the dataset."""
+    """The prompt length of every sample of the dataset, in tokens; a test may use its first samples alone.
+
+    Raises PreflightError when the file cannot be read or has lengths for fewer samples than the test.
+    """
     try:
         lengths: npt.NDArray[np.int32] = np.load(spec.lengths, allow_pickle=False).astype(np.int32)
     except (OSError, ValueError, EOFError) as error:
         raise PreflightError((f"{spec.lengths} cannot be read: {error}; write the dataset again",)) from error
-    if lengths.shape != (spec.loadgen.total_sample_count,):
+    if lengths.ndim != 1 or len(lengths) < spec.loadgen.total_sample_count:
         raise PreflightError(
             (f"{spec.lengths} has {lengths.shape} lengths for {spec.loadgen.total_sample_count} samples; plan again",)
         )
@@ -62,7 +65,8 @@ def prepare_folder(spec: RunSpec) -> None:
     """
     folder = Path(spec.folder)
     try:
-        _refuse_stray_audit(folder, spec.loadgen.audit_conf)
+        if stray := stray_audit(folder, spec.loadgen.audit_conf):
+            raise PreflightError((stray,))
         for name in (*LOG_NAMES, OUTCOME_NAME, FAILED_NAME, SAMPLES_NAME):
             (folder / name).unlink(missing_ok=True)
         space = os.statvfs(folder)
@@ -76,13 +80,17 @@ def prepare_folder(spec: RunSpec) -> None:
         raise PreflightError((f"the run folder cannot be used: {error}; choose another --out",)) from error
 
 
-def _refuse_stray_audit(folder: Path, wanted: str | None) -> None:
-    """LoadGen would take the file over the mode that was asked for."""
+def stray_audit(folder: Path, wanted: str | None) -> str:
+    """What is wrong about an audit file in a run folder, empty when nothing is; `wanted` is the text of the test's own.
+
+    LoadGen would take the file over the mode that was asked for. Raises OSError when the file cannot be read.
+    """
     for name in (AUDIT_NAME, NO_AUDIT_NAME):
         path = folder / name
-        ours = name == AUDIT_NAME and wanted is not None and path.is_file() and path.read_text("utf-8") == wanted
+        ours = name == AUDIT_NAME and wanted is not None and path.is_file() and path.read_bytes() == wanted.encode()
         if os.path.lexists(path) and not ours:
-            raise PreflightError((f"{path} is in the way: it would change the test in silence; move it away",))
+            return f"{path} is in the way: it would change the test in silence; move it away"
+    return ""
 
 
 def settle_process(spec: RunSpec) -> None:

@@ -192,6 +192,14 @@ def test_a_specification_that_cannot_run(table, change, said):
     assert said in outcome["cause"]
 
 
+def test_a_test_may_use_the_first_samples_of_the_dataset_alone(table):
+    table.start_worker(0)
+    loadgen = settings("Offline", total_sample_count=40, performance_sample_count=40)
+    code, _, words = table.finish(table.start(table.spec(loadgen, limits=LIMITS)))
+    assert code == 0, words
+    assert np.load(table.run / "samples.npy")["index"].max() == 39
+
+
 def test_cores_and_attributes_are_taken(table):
     table.start_worker(0)
     core = min(os.sched_getaffinity(0))
