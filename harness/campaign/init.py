@@ -16,7 +16,8 @@ def campaign_text(
     scenarios = "\n".join(_scenario(rules.scenarios[name], rules) for name in _first_scenarios(rules))
     return f"""\
 # A Weighbridge campaign: one system, one benchmark, one division. Relative paths are relative to this file.
-# `weighbridge doctor`, `plan`, `run`, `package`, `check`, `report` all take this file. ${{VAR}} reads the environment.
+# `weighbridge doctor`, `plan`, `run`, `package` and `report` take this file, `check` takes the tree.
+# ${{VAR}} in a value reads the environment.
 # yaml-language-server: $schema=campaign.schema.json
 round: {_yaml(round_.name)}
 division: {division.value}            # closed: the rules decide; open: your model, your settings

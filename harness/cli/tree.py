@@ -43,7 +43,7 @@ def check(
     profile: Annotated[str, typer.Option(help="strict: the rules as written; official: the official checker.")] = (
         "strict"
     ),
-    output: Annotated[str, typer.Option("--format", help="text, json, junit, sarif, csv or markdown.")] = "text",
+    output: Annotated[str, typer.Option("--format", help="text or json.")] = "text",
     submitter: Annotated[str | None, typer.Option(help="Only this submitter.")] = None,
     waivers: Waivers = None,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Every finding at full length.")] = False,
