@@ -1,12 +1,16 @@
+import importlib.util
 import io
 from pathlib import Path
 
 import pytest
 
 from compliance.vocabulary import Scenario
+from harness.demo.assets import find
 from harness.demo.calibrate import FULL_SAMPLES, QUICK_SAMPLES, Probe, Rates, calibrate, within
 from harness.demo.campaign import DemoInput, probe_campaign, write_synthetic_dataset
+from harness.demo.fetch import default_cache
 from harness.run.progress import terminal_progress
+from harness.run.record import RunRecord
 from harness.storage import read_record
 
 
@@ -72,3 +76,25 @@ def test_full_rates_leave_server_out_where_the_limit_on_tpot_is_missed(synthetic
     assert server.tpot_p99_ms > 80
     assert rates.server_qps is None
     assert rates.offline_qps == pytest.approx(1.02 * offline.reached_qps, rel=0.01)
+
+
+@pytest.mark.engine
+def test_the_engine_answers_a_real_loadgen_through_its_worker(tmp_path):
+    """The CPU engine in a worker process, the real model, the real LoadGen: the first slice of the demo."""
+    if importlib.util.find_spec("vllm") is None:
+        pytest.skip("vLLM is not installed: run `make engine`")
+    assets = find(default_cache())
+    if assets is None:
+        pytest.skip("the demo's model is not in the cache: run `make engine`")
+    given = DemoInput(assets.dataset, assets.model, assets.tokenizer, "fp32")
+
+    def probe(scenario: Scenario, qps: float, samples: int) -> str:
+        return probe_campaign("vllm-cpu", given, scenario, qps, samples, full=False)
+
+    with terminal_progress(io.StringIO()) as progress:
+        rates = calibrate(tmp_path, probe, progress, full=False, resume=False)
+    assert rates.probes[0].reached_qps > 0
+    record = read_record(tmp_path / "calibration/runs/smollm2-135m/Offline/performance/run.json", RunRecord)
+    assert (record.status, record.outcome.ledger.completed) == ("ok", QUICK_SAMPLES)
+    assert record.workers[0].engine == "vllm"
+    assert record.outcome.ledger.output_tokens > 2 * QUICK_SAMPLES
