@@ -49,10 +49,10 @@ class Running:
             threading.Event().wait(TICK_S)
         pytest.fail(f"no {path} within {START_S} s")
 
-    def end(self, code: int) -> str:
+    def end(self, code: int, within_s: float = END_S) -> str:
         """The output of a run that ends in time with that exit code, and leaves no process of its own."""
         children = psutil.Process(self.process.pid).children(recursive=True) if self.process.poll() is None else []
-        output, _ = self.process.communicate(timeout=END_S)
+        output, _ = self.process.communicate(timeout=within_s)
         assert self.process.returncode == code, output
         assert "Traceback" not in output
         assert psutil.wait_procs(children, timeout=END_S)[1] == []
@@ -98,7 +98,7 @@ def test_ctrl_c_ends_in_order_and_the_next_run_resumes(tmp_path: Path) -> None:
     assert "Offline/performance ok, VALID" in said
     assert "Server/performance interrupted" in said
     with running(campaign) as run:
-        said = run.end(0)
+        said = run.end(0, START_S + END_S)
     assert "Offline/performance ok (kept), VALID" in said
     assert "Server/performance ok, VALID" in said
 
