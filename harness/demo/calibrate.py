@@ -132,7 +132,7 @@ def _probe(
     info = TokenDataset.open(campaign.dataset, verify=False).info
     plan = make_plan(campaign, round_, info.size, info.sha256)
     (run,) = plan.runs
-    record = make_run(campaign, plan, run, info, pool, progress)
+    record = make_run(campaign, plan, run, pool, progress)
     if record.status != "ok":
         raise RunAborted(record.outcome.kind, f"calibration in {scenario} did not end well: {record.cause}")
     streams = scenario is Scenario.SERVER

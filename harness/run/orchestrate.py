@@ -69,7 +69,7 @@ def run_campaign(
         kept = {run.name: record for run in chosen if resume and (record := done(run)) is not None}
         _check(campaign, plan, tuple(run for run in chosen if run.name not in kept))
         with workers_for(campaign, plan, info) as pool:
-            return CampaignSummary(tuple(_each(campaign, plan, chosen, kept, info, pool, progress)))
+            return CampaignSummary(tuple(_each(campaign, plan, chosen, kept, pool, progress)))
 
 
 def _each(
@@ -77,7 +77,6 @@ def _each(
     plan: CampaignPlan,
     chosen: tuple[PlannedRun, ...],
     kept: dict[str, RunRecord],
-    info: DatasetInfo,
     pool: WorkerPool,
     progress: CampaignProgress,
 ) -> Iterator[RunSummary]:
@@ -93,7 +92,7 @@ def _each(
             yield RunSummary(run, None, kept=False, verdict=NOTHING)
             continue
         try:
-            record = make_run(campaign, plan, run, info, pool, progress)
+            record = make_run(campaign, plan, run, pool, progress)
         except KeyboardInterrupt:
             # Before LoadGen runs, or after: the test itself ends in order and says so in its record.
             interrupted = True
@@ -111,7 +110,6 @@ def make_run(
     campaign: Campaign,
     plan: CampaignPlan,
     run: PlannedRun,
-    info: DatasetInfo,  # noqa: ARG001 the demo calls it so
     pool: WorkerPool,
     progress: CampaignProgress,
 ) -> RunRecord:

@@ -103,7 +103,7 @@ def test_reference_answers(engine: Running) -> None:
     ("change", "error", "words"),
     [
         ({"max_num_seqz": 4}, BadSettings, "did you mean 'max_num_seqs'"),
-        ({"max_model_len": 100}, BadSettings, "set it to at least 276"),
+        ({"max_model_len": 100}, BadSettings, "set it to at least 155"),
         ({"model": "/nowhere"}, StartFailed, "is not a folder"),
         ({"dtype": "float7"}, StartFailed, "vLLM did not start"),
     ],
