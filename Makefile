@@ -53,12 +53,12 @@ format: setup
 	$(VENV)/bin/ruff check --fix .
 	$(VENV)/bin/ruff format .
 
-# Tests that need the engine say so and skip where it cannot be installed.
+# Tests that need the engine say so and skip where it cannot be installed. They get a process of their own: vLLM settles
+# platform, threads and distutils for the whole process when it is imported.
 test: lint
 	@$(MAKE) --no-print-directory engine || echo "The CPU engine is not available here: its tests will say so and skip."
 	rm -f .coverage .coverage.*
 	$(PY) -m coverage run -m pytest -m "not slow and not engine"
-	# vLLM settles platform, threads and distutils when it is imported: its tests get a process of their own.
 	$(PY) -m coverage run -m pytest -m "engine and not slow"
 	@$(PY) -m coverage combine -q
 	@$(PY) -m coverage report --fail-under=90 --skip-covered
