@@ -39,7 +39,10 @@ def explain(check_id: str, width: int = 80) -> str:
     needs = f"\nneeds:  {', '.join(check.needs)}" if check.needs else ""
     body = "\n".join(_wrapped(paragraph, width) for paragraph in asks.split("\n\n"))
     fix = textwrap.fill(check.fix, width, initial_indent="fix:    ", subsequent_indent=" " * 8)
-    return f"{check.id}: {check.title}\n\n{body}\n\nsource: {check.source}\nscope:  {scope}{needs}\n{fix}\n"
+    source = textwrap.fill(
+        check.source, width, initial_indent="source: ", subsequent_indent=" " * 8, break_on_hyphens=False
+    )
+    return f"{check.id}: {check.title}\n\n{body}\n\n{source}\nscope:  {scope}{needs}\n{fix}\n"
 
 
 def _wrapped(text: str, width: int) -> str:

@@ -67,7 +67,7 @@ def _subject(
 
 
 def _endpoints(submission: Submission) -> frozenset[str]:
-    """Results folders that hold a file of the endpoints layout (rules.md 2.3)."""
+    """Results folders that hold a file of the endpoints layout (endpoints_parser.py:26-31)."""
     found = (
         entry.path.removesuffix(f"/{name}")
         for entry in submission.files

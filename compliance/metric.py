@@ -15,7 +15,7 @@ BASE_KEYS: Mapping[Scenario, str] = {
     Scenario.SINGLE_STREAM: "early_stopping_latency_ss",
     Scenario.MULTI_STREAM: "early_stopping_latency_ms",
 }
-"""Each scenario's metric unless the benchmark has its own (rules.md 1.8)."""
+"""Each scenario's metric unless the benchmark has its own (constants.py:1554-1734)."""
 
 BASE_UNITS: Mapping[Scenario, str] = {
     Scenario.OFFLINE: "Samples/s",
@@ -45,7 +45,7 @@ def metric_key(benchmark: BenchmarkRules, scenario: Scenario) -> str:
 
 
 def read_metric(result: Result, benchmark: BenchmarkRules | None) -> Metric:
-    """The metric of a result, inferred from another scenario where the log holds that one (rules.md P20)."""
+    """A result's metric, inferred where the log is of another scenario (performance_check.py:604)."""
     folder = result.scenario
     if benchmark is None or folder is None:
         return Metric(None, "", inferred=False)

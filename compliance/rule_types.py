@@ -8,7 +8,7 @@ from compliance.vocabulary import AuditId, Scenario, Suite
 
 @dataclass(frozen=True, slots=True)
 class Seeds:
-    """The three seeds of a round. They exceed 2^63: integers, never floats (rules.md 1.2)."""
+    """The three seeds of a round. They exceed 2^63: integers, never floats (constants.py:1303-1308)."""
 
     qsl: int
     sample_index: int
@@ -147,7 +147,7 @@ class Layout:
 
 @dataclass(frozen=True, slots=True)
 class SystemFields:
-    """Fields of a system description (rules.md 3.1): present, and of those which must say something."""
+    """Fields of a system description (constants.py:1833-1942): present, and of those which must say something."""
 
     required: tuple[str, ...]
     meaningful: tuple[str, ...]

@@ -14,7 +14,7 @@ class Scenario(StrEnum):
 
     @property
     def loadgen_name(self) -> str:
-        """The scenario string that LoadGen knows: Interactive runs as Server (harness.md 1, rules.md 3.3)."""
+        """The scenario string that LoadGen knows: Interactive runs as Server (loadgen/mlperf.conf)."""
         return "Server" if self is Scenario.INTERACTIVE else self.value
 
     @property

@@ -12,7 +12,7 @@ The life of an engine inside one worker process::
     engine.stop()                         frees the device; idempotent
 
 Every submitted sample gets exactly one `final` or one `failed`. `first_token` comes at most once, before `final`, only
-when the run wants first tokens. `final` carries ALL generated ids, the first included (harness.md F8, F9).
+when the run wants first tokens. `final` carries ALL generated ids, the first included (F8 and F9 in harness/README.md).
 """
 
 from collections.abc import Mapping, Sequence

@@ -3,7 +3,7 @@
 Every frame starts with 16 bytes: protocol version u8, kind u8, worker u16, count u32, epoch u64. The arrays that follow
 lie widest first, so that they are aligned and the receiver reads them in place. Tasks are begin, submit and end; events
 are hello, events, heartbeat and goodbye. The epoch is the number of the LoadGen test: a frame of another epoch is stale
-and its ids are dangling pointers (harness.md F4).
+and its ids are dangling pointers (F4 in harness/README.md).
 """
 
 import struct

@@ -1,4 +1,4 @@
-"""A description of this machine in MLPerf's form (rules.md 3.1), from what can be read without root.
+"""A description of this machine in MLPerf's form (submission_rules.adoc:443-512), from what can be read without root.
 
 What cannot be read says "unknown", so that a reader sees what is left to fill in; nothing is guessed.
 """
@@ -78,7 +78,7 @@ def capture(
 ) -> dict[str, str | int]:
     """Describe this machine under a system name. `root` stands for `/`; `tool` runs a vendor's tool.
 
-    Every field of rules.md 3.1 is there. A CPU-only machine states "0" accelerators and N/A, as the checker wants it.
+    Every required field is there. A CPU-only machine states "0" accelerators and N/A, as the checker wants it.
     """
     said = stated or Stated()
     found, joined = find_accelerators(tool)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from compliance.vocabulary import AuditId
 
 ACCURACY_LOG_RNG_SEED = 720381539243781796
-"""The seed by which every audit but TEST04 picks the responses to log (rules.md 6.1)."""
+"""The seed by which every audit but TEST04 picks the responses to log (compliance/TEST06/audit.config)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ def plan_of(audit: AuditId, settings: Mapping[str, int]) -> AuditPlan:
     """The plan of a performance run (mode 2) under `settings`.
 
     Keys are written with the model "*": LoadGen applies the audit's file under that name, so a line for one model would
-    do nothing (rules.md 3.3).
+    do nothing (loadgen/loadgen.cc:1230-1250).
     """
     every = {"mode": 2, **settings}
     text = "".join(f"*.*.{key} = {value}\n" for key, value in every.items())

@@ -1,4 +1,4 @@
-"""TEST06: a language model's logged answers are consistent with what LoadGen was told (rules.md 6.1-6.3)."""
+"""TEST06: a language model's logged answers are consistent with what LoadGen was told (compliance/TEST06)."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

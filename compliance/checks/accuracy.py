@@ -1,4 +1,4 @@
-"""ACC-: the accuracy run's scores, log and coverage (rules.md 5.4, 7.1)."""
+"""ACC-: the accuracy run's scores, log and coverage (accuracy_check.py of the official checker)."""
 
 from collections.abc import Iterator
 
@@ -32,7 +32,7 @@ _TRUNCATE = (
 @check(
     "ACC-001",
     "accuracy.txt can be read",
-    "rules.md A1, A4",
+    "accuracy_check.py:147-171, 203",
     Scope.RESULT,
     ("loadgen",),
     fix="Save what the benchmark's accuracy script prints as accuracy/accuracy.txt (`weighbridge accuracy`).",
@@ -50,7 +50,7 @@ def accuracy_text(subject: Subject) -> Iterator[Finding | Skip]:
 
 
 def _read_until(text: AccuracyText, targets: tuple[AccuracyTarget, ...]) -> int | None:
-    """The line after which the official checker reads no further: all metrics met and the hash seen (rules.md A3)."""
+    """The line after which the official checker reads no further: all metrics met and the hash seen."""
     ends = [text.hash_line]
     for target in targets:
         least = target.minimum
@@ -73,7 +73,7 @@ def _weights(subject: Subject) -> tuple[Severity | None, Severity]:
 @check(
     "ACC-002",
     "every score reaches its minimum",
-    "rules.md A1, A4, 10.3",
+    "accuracy_check.py:147-171, 203; constants.py:1804-1831",
     Scope.RESULT,
     _SCORES,
     fix="Find why answers differ from the reference (weights, tokenizer, quantisation, cut answers); repeat the run.",
@@ -124,7 +124,7 @@ def _read(score: Score, seen: tuple[Score, ...]) -> bool:
 @check(
     "ACC-003",
     "no score exceeds its upper limit",
-    "rules.md A2, A4",
+    "accuracy_check.py:172-193, 203",
     Scope.RESULT,
     _SCORES,
     fix="Check the generation limits: answers longer than the reference's mean another max_new_tokens or missing EOS.",
@@ -151,7 +151,14 @@ def maxima(subject: Subject) -> Iterator[Finding | Skip]:
                 yield from graded(finding, official=official if _read(score, seen) else None, strict=strict)
 
 
-@check("ACC-004", "accuracy.txt holds the log's hash", "rules.md A3, A4", Scope.RESULT, _SCORES[:2], fix=_TRUNCATE)
+@check(
+    "ACC-004",
+    "accuracy.txt holds the log's hash",
+    "accuracy_check.py:154-201, 203",
+    Scope.RESULT,
+    _SCORES[:2],
+    fix=_TRUNCATE,
+)
 def hash_line(subject: Subject) -> Iterator[Finding | Skip]:
     """A line hash= followed by the SHA-256 of the untruncated accuracy log; a warning in the open division."""
     result = result_of(subject)
@@ -164,7 +171,7 @@ def hash_line(subject: Subject) -> Iterator[Finding | Skip]:
 @check(
     "ACC-005",
     "the hash is that of the log",
-    "rules.md A3, 10.3",
+    "accuracy_check.py:154-201; weighbridge: the official checker does not compare the value",
     Scope.RESULT,
     _SCORES[:2],
     fix="Score the log that is submitted, or submit the log that was scored; then truncate anew.",
@@ -184,7 +191,7 @@ def hash_matches(subject: Subject) -> Iterator[Finding | Skip]:
 @check(
     "ACC-006",
     "the accuracy log is there",
-    "rules.md A6",
+    "accuracy_check.py:245",
     Scope.RESULT,
     ("loadgen",),
     fix="Copy mlperf_log_accuracy.json of the accuracy run into accuracy/, truncated.",
@@ -198,7 +205,7 @@ def accuracy_log(subject: Subject) -> Iterator[Finding | Skip]:
     yield from graded(finding, official=None if ACCURACY_LOG in run.files else Severity.ERROR, strict=Severity.ERROR)
 
 
-@check("ACC-007", "the accuracy log is truncated", "rules.md A7", Scope.RESULT, ("loadgen",), fix=_TRUNCATE)
+@check("ACC-007", "the accuracy log is truncated", "accuracy_check.py:249", Scope.RESULT, ("loadgen",), fix=_TRUNCATE)
 def truncated(subject: Subject) -> Iterator[Finding | Skip]:
     """mlperf_log_accuracy.json is at most 10 240 bytes."""
     run = result_of(subject).accuracy
@@ -214,7 +221,7 @@ def truncated(subject: Subject) -> Iterator[Finding | Skip]:
 @check(
     "ACC-008",
     "the accuracy run covers the data set",
-    "rules.md A9, O19",
+    "accuracy_check.py:281; old:1899-1928",
     Scope.RESULT,
     ("loadgen", "accuracy", "benchmark"),
     fix="Run accuracy over the whole data set: let the QSL report its size, and override no accuracy_sample_count.",
@@ -234,7 +241,7 @@ def coverage(subject: Subject) -> Iterator[Finding | Skip]:
 @check(
     "ACC-009",
     "the accuracy log holds every response",
-    "rules.md 4.6, 10.3",
+    "loadgen/logging.cc:281-303; weighbridge: the official checker does not count the entries",
     Scope.RESULT,
     ("loadgen", "accuracy", "benchmark"),
     fix="Copy the accuracy run's own log; that of a performance run holds no or few responses.",
@@ -253,7 +260,7 @@ def whole_log(subject: Subject) -> Iterator[Finding | Skip]:
 @check(
     "ACC-010",
     "the accuracy run used the round's seeds",
-    "rules.md 10.3",
+    "weighbridge: the official checker reads the seeds of the performance run only",
     Scope.RESULT,
     ("loadgen", "accuracy"),
     fix="Run accuracy and performance with the same LoadGen release and settings.",

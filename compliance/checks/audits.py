@@ -1,4 +1,4 @@
-"""AUD-: the compliance tests a closed or network result must carry (rules.md 5.7, 6)."""
+"""AUD-: the compliance tests a closed or network result must carry (compliance_check.py; compliance/README.md)."""
 
 from collections.abc import Iterator
 
@@ -45,7 +45,14 @@ def _run(subject: Subject, audit: AuditId) -> AuditRun | None:
     return result_of(subject).audits.get(audit) if audit in benchmark_of(subject).audits else None
 
 
-@check("AUD-001", "every required audit is there", "rules.md K1, 1.7", Scope.RESULT, _NEEDS, fix=_RUN_IT)
+@check(
+    "AUD-001",
+    "every required audit is there",
+    "compliance_check.py:140; constants.py:1358-1388",
+    Scope.RESULT,
+    _NEEDS,
+    fix=_RUN_IT,
+)
 def folders(subject: Subject) -> Iterator[Finding | Skip]:
     """A folder TESTxx for each audit of the benchmark, per scenario, Interactive included."""
     for audit in benchmark_of(subject).audits:
@@ -53,7 +60,9 @@ def folders(subject: Subject) -> Iterator[Finding | Skip]:
             yield Finding(_folder(subject, audit), f"the {audit.value} folder", "no such folder")
 
 
-@check("AUD-002", "every audit's verdict can be read", "rules.md K2, K4", Scope.RESULT, _NEEDS, fix=_RUN_IT)
+@check(
+    "AUD-002", "every audit's verdict can be read", "compliance_check.py:147, 162", Scope.RESULT, _NEEDS, fix=_RUN_IT
+)
 def verdict_files(subject: Subject) -> Iterator[Finding | Skip]:
     """verify_accuracy.txt (TEST09: verify_output_len.txt) of each audit that has a folder exists and can be read."""
     for audit, name in _VERIFY_FILES.items():
@@ -65,7 +74,7 @@ def verdict_files(subject: Subject) -> Iterator[Finding | Skip]:
 @check(
     "AUD-003",
     "TEST06 passed",
-    "rules.md K8",
+    "compliance_check.py:323",
     Scope.RESULT,
     _NEEDS,
     fix="Mend what the line names: report the very first token, end answers in one EOS, count the tokens sent.",
@@ -97,7 +106,7 @@ def _test_pass(run: AuditRun | None, text: VerifyText | None, name: str) -> Iter
 @check(
     "AUD-004",
     "TEST07 passed",
-    "rules.md K9",
+    "compliance_check.py:340-376",
     Scope.RESULT,
     _NEEDS,
     fix="Find why accuracy falls in performance mode (other code path, cut answers); repeat TEST07.",
@@ -111,7 +120,7 @@ def test07(subject: Subject) -> Iterator[Finding | Skip]:
 @check(
     "AUD-005",
     "TEST09 passed",
-    "rules.md K9",
+    "compliance_check.py:340-376",
     Scope.RESULT,
     _NEEDS,
     fix="Find why answers differ in length in performance mode (reasoning effort, max_new_tokens); repeat TEST09.",
@@ -125,7 +134,7 @@ def test09(subject: Subject) -> Iterator[Finding | Skip]:
 @check(
     "AUD-006",
     "TEST06's log shows what its verdict says",
-    "rules.md 6.3, 10.7",
+    "compliance/TEST06/run_verification.py:67-147; weighbridge: the log is read again",
     Scope.RESULT,
     _NEEDS,
     fix="Verify again with the model's real EOS ids as numbers (`weighbridge audit`), mend the SUT and repeat TEST06.",
@@ -167,7 +176,7 @@ def test06_again(subject: Subject) -> Iterator[Finding | Skip]:
 @check(
     "AUD-007",
     "the audits' logs are there and whole",
-    "rules.md 6.2, 10.3",
+    "compliance/README.md; weighbridge: the official checker does not look at these logs",
     Scope.RESULT,
     _NEEDS,
     fix="Copy the audit run's accuracy log; TEST06's is not to be truncated.",
@@ -193,7 +202,7 @@ def audit_logs(subject: Subject) -> Iterator[Finding | Skip]:
 @check(
     "AUD-008",
     "the audits' performance runs are sound",
-    "rules.md O22",
+    "old:3676-3790",
     Scope.RESULT,
     _NEEDS,
     fix="Repeat the audit with this round's LoadGen and mend what it complains of.",

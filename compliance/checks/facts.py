@@ -21,7 +21,7 @@ INFERABLE = (
     (Scenario.SINGLE_STREAM, Scenario.OFFLINE),
     (Scenario.MULTI_STREAM, Scenario.OFFLINE),
 )
-"""(measured, reported) pairs an edge system may infer (rules.md P18, IR:326-343)."""
+"""(measured, reported) pairs an edge system may infer (performance_check.py:506, inference_rules.adoc:326-343)."""
 
 
 def result_of(subject: Subject) -> Result:
@@ -67,7 +67,7 @@ def scenario_of_log(run: RunLogs) -> Scenario | None:
 
 
 def rules_by_log(subject: Subject) -> ScenarioRules | None:
-    """The limits the official checker takes: those of the log's scenario, so Server's for Interactive (P17)."""
+    """The limits the official checker takes: those of the log's scenario, so Server's for Interactive."""
     scenario = scenario_of_log(result_of(subject).performance)
     return None if subject.benchmark is None or scenario is None else subject.benchmark.scenarios.get(scenario)
 

@@ -1,4 +1,4 @@
-"""LAT-: early stopping, target latency and the token latencies (rules.md P8-P10, P16, P17, O17)."""
+"""LAT-: early stopping, target latency and the token latencies."""
 
 from collections.abc import Iterator
 
@@ -32,7 +32,7 @@ _LOWER = "Lower target_qps for this scenario in user.conf (`weighbridge search` 
 @check(
     "LAT-001",
     "early stopping was met",
-    "rules.md P8",
+    "performance_check.py:265-273",
     Scope.RESULT,
     _NEEDS,
     fix="Let the run complete more queries, or lower target_qps until the percentile holds; repeat the run.",
@@ -58,7 +58,7 @@ def early_stopping(subject: Subject) -> Iterator[Finding | Skip]:
 @check(
     "LAT-002",
     "the target latency is no looser than the limit",
-    "rules.md P9",
+    "performance_check.py:277-294",
     Scope.RESULT,
     _NEEDS,
     fix="Leave target_latency as mlperf.conf has it and repeat the run.",
@@ -73,7 +73,14 @@ def target_latency(subject: Subject) -> Iterator[Finding | Skip]:
     yield from _at_most(subject, "effective_target_latency_ns", rules.max_latency_p99_ms)
 
 
-@check("LAT-003", "the 99th percentile latency is within the limit", "rules.md P10", Scope.RESULT, _NEEDS, fix=_LOWER)
+@check(
+    "LAT-003",
+    "the 99th percentile latency is within the limit",
+    "performance_check.py:304-325",
+    Scope.RESULT,
+    _NEEDS,
+    fix=_LOWER,
+)
 def latency(subject: Subject) -> Iterator[Finding | Skip]:
     """result_99.00_percentile_latency_ns of a run without early stopping is at most the folder's limit."""
     limit = subject.scenario.max_latency_p99_ms if subject.scenario else None
@@ -98,7 +105,7 @@ def _at_most(subject: Subject, key: str, limit_ms: float) -> Iterator[Finding]:
 @check(
     "LAT-004",
     "token latencies were measured",
-    "rules.md P16",
+    "performance_check.py:448-461",
     Scope.RESULT,
     _NEEDS,
     fix="Run with the benchmark's LoadGen model name, which turns use_token_latencies on; a misspelt one does not.",
@@ -139,7 +146,7 @@ def _limits_apply(subject: Subject) -> bool:
     return benchmark_of(subject).token_latencies and scenario_of_log(result_of(subject).performance) is Scenario.SERVER
 
 
-@check("LAT-005", "TTFT is below its limit", "rules.md P17, O17", Scope.RESULT, _NEEDS, fix=_LOWER)
+@check("LAT-005", "TTFT is below its limit", "performance_check.py:463-504; old:1933", Scope.RESULT, _NEEDS, fix=_LOWER)
 def ttft(subject: Subject) -> Iterator[Finding | Skip]:
     """The 99th percentile time to first token is strictly below the limit of the folder's scenario.
 
@@ -155,7 +162,7 @@ def ttft(subject: Subject) -> Iterator[Finding | Skip]:
         yield from graded(finding, official=Severity.ERROR, strict=None)
 
 
-@check("LAT-006", "TPOT is below its limit", "rules.md P17, O17", Scope.RESULT, _NEEDS, fix=_LOWER)
+@check("LAT-006", "TPOT is below its limit", "performance_check.py:463-504; old:1933", Scope.RESULT, _NEEDS, fix=_LOWER)
 def tpot(subject: Subject) -> Iterator[Finding | Skip]:
     """The 99th percentile time per output token is strictly below the limit of the folder's scenario.
 
@@ -171,7 +178,7 @@ def tpot(subject: Subject) -> Iterator[Finding | Skip]:
 @check(
     "LAT-007",
     "token latencies are above zero",
-    "rules.md 10.3",
+    "weighbridge: a latency of zero or less was not measured",
     Scope.RESULT,
     _NEEDS,
     fix="Report the first token when it is there, and answers of two tokens or more; repeat the run.",

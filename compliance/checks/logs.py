@@ -1,4 +1,4 @@
-"""LOG-: LoadGen's files are there, are whole, and say what they should (rules.md P1, P3, L13, A8, 10.3)."""
+"""LOG-: LoadGen's files are there, are whole, and say what they should."""
 
 from collections.abc import Iterator
 
@@ -22,13 +22,22 @@ def _there(subject: Subject, run: RunLogs) -> Iterator[Finding]:
         yield missing(subject, f"{run.folder}/{DETAIL}", "a detail log as LoadGen writes it")
 
 
-@check("LOG-001", "the performance detail log can be read", "rules.md P1, L13", Scope.RESULT, ("loadgen",), fix=_COPY)
+@check(
+    "LOG-001",
+    "the performance detail log can be read",
+    "performance_check.py:100; loadgen_parser.py:37-60",
+    Scope.RESULT,
+    ("loadgen",),
+    fix=_COPY,
+)
 def performance_detail(subject: Subject) -> Iterator[Finding | Skip]:
     """performance/run_1/mlperf_log_detail.txt exists and can be read; the official checker crashes without it."""
     yield from _there(subject, result_of(subject).performance)
 
 
-@check("LOG-002", "the accuracy detail log can be read", "rules.md L13", Scope.RESULT, ("loadgen",), fix=_COPY)
+@check(
+    "LOG-002", "the accuracy detail log can be read", "loadgen_parser.py:37-60", Scope.RESULT, ("loadgen",), fix=_COPY
+)
 def accuracy_detail(subject: Subject) -> Iterator[Finding | Skip]:
     """accuracy/mlperf_log_detail.txt exists and can be read; the official checker crashes without it."""
     yield from _there(subject, result_of(subject).accuracy)
@@ -37,7 +46,7 @@ def accuracy_detail(subject: Subject) -> Iterator[Finding | Skip]:
 @check(
     "LOG-003",
     "every line of the detail logs is as LoadGen writes it",
-    "rules.md L13, 10.2",
+    "loadgen_parser.py:37-60; loadgen/logging.h:706-743",
     Scope.RESULT,
     ("loadgen",),
     fix="Copy the log anew; let no editor touch it, and keep quotes and line breaks out of the SUT's name.",
@@ -79,7 +88,7 @@ def _errors(run: RunLogs) -> Iterator[Finding]:
 @check(
     "LOG-004",
     "LoadGen reported no error in the performance run",
-    "rules.md P3, O20",
+    "performance_check.py:133; old:2058-2065",
     Scope.RESULT,
     ("loadgen", "performance"),
     fix=_REPEAT,
@@ -92,7 +101,7 @@ def performance_errors(subject: Subject) -> Iterator[Finding | Skip]:
 @check(
     "LOG-005",
     "LoadGen reported no error in the accuracy run",
-    "rules.md A8, O19",
+    "accuracy_check.py:254; old:1899-1928",
     Scope.RESULT,
     ("loadgen", "accuracy"),
     fix=_REPEAT,
@@ -111,7 +120,7 @@ def _mode(run: RunLogs, mode: Mode) -> Iterator[Finding]:
 @check(
     "LOG-006",
     "the performance log is of a performance run",
-    "rules.md 10.3",
+    "weighbridge: the official checker does not compare the test mode",
     Scope.RESULT,
     ("loadgen", "performance"),
     fix="Put the performance run's logs under performance/run_1.",
@@ -124,7 +133,7 @@ def performance_mode(subject: Subject) -> Iterator[Finding | Skip]:
 @check(
     "LOG-007",
     "the accuracy log is of an accuracy run",
-    "rules.md 10.3",
+    "weighbridge: the official checker does not compare the test mode",
     Scope.RESULT,
     ("loadgen", "accuracy"),
     fix="Put the accuracy run's logs under accuracy.",
@@ -137,7 +146,7 @@ def accuracy_mode(subject: Subject) -> Iterator[Finding | Skip]:
 @check(
     "LOG-008",
     "the accuracy run is of this scenario",
-    "rules.md 10.3",
+    "weighbridge: the official checker does not read the accuracy run's scenario",
     Scope.RESULT,
     ("loadgen", "accuracy"),
     fix="Put the accuracy run of this very scenario under accuracy.",
@@ -156,7 +165,7 @@ def accuracy_scenario(subject: Subject) -> Iterator[Finding | Skip]:
 @check(
     "LOG-009",
     "the log holds one test",
-    "rules.md F6",
+    "loadgen_parser.py:69-82",
     Scope.RESULT,
     ("loadgen", "performance"),
     fix="Keep the log of one run; two logs in one file make every reader take the first value of each key.",
@@ -174,7 +183,7 @@ def one_test(subject: Subject) -> Iterator[Finding | Skip]:
 @check(
     "LOG-010",
     "summary and detail log agree",
-    "rules.md 10.7",
+    "weighbridge: both logs are written by one run",
     Scope.RESULT,
     ("loadgen", "performance"),
     fix="Put the summary and the detail log of one and the same run side by side.",
@@ -198,7 +207,7 @@ def summary_agrees(subject: Subject) -> Iterator[Finding | Skip]:
 @check(
     "LOG-011",
     "the LoadGen release is the round's",
-    "rules.md 8 LoadGen (IR:462)",
+    "inference_rules.adoc:462",
     Scope.RESULT,
     ("loadgen", "performance"),
     fix="Run with a LoadGen release of this round, the same one for all runs.",
@@ -224,7 +233,7 @@ def _release(run: RunLogs) -> str:
 @check(
     "LOG-012",
     "the performance run used no audit's settings",
-    "rules.md 10.3, 3.3",
+    "loadgen/loadgen.cc:1230-1250; weighbridge: the official checker does not look for an audit's settings",
     Scope.RESULT,
     ("loadgen", "performance"),
     fix="Take the audit.config away and repeat the performance run.",

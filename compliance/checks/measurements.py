@@ -1,4 +1,4 @@
-"""MEAS-: the files beside a result's logs (rules.md M1, M3, M4)."""
+"""MEAS-: the files beside a result's logs (measurements_checks.py of the official checker)."""
 
 from collections.abc import Iterator
 
@@ -40,9 +40,9 @@ def _document(result: Result) -> Document:
 @check(
     "MEAS-001",
     "the measurements file can be read",
-    "rules.md M1, L12",
+    "measurements_checks.py:68; loader.py:146-188",
     Scope.RESULT,
-    fix="Write measurements.json with the five fields of rules.md 3.2 (`weighbridge package` does).",
+    fix="Write measurements.json; `weighbridge explain MEAS-004` names its fields (`weighbridge package` writes it).",
 )
 def measurements(subject: Subject) -> Iterator[Finding | Skip]:
     """The measurements file of the result exists and is a JSON object."""
@@ -59,7 +59,7 @@ def _filled(subject: Subject, template: str, size_bytes: int | None) -> Iterator
 @check(
     "MEAS-002",
     "user.conf is there",
-    "rules.md M3",
+    "measurements_checks.py:96",
     Scope.RESULT,
     ("loadgen",),
     fix="Copy the user.conf of the performance run.",
@@ -72,7 +72,7 @@ def user_conf(subject: Subject) -> Iterator[Finding | Skip]:
 @check(
     "MEAS-003",
     "README.md is there",
-    "rules.md M3",
+    "measurements_checks.py:96",
     Scope.RESULT,
     fix="Write a README.md that says how to repeat the run: command, flags, versions.",
 )
@@ -84,13 +84,16 @@ def readme(subject: Subject) -> Iterator[Finding | Skip]:
 @check(
     "MEAS-004",
     "the measurements say what they must",
-    "rules.md M4",
+    "measurements_checks.py:124",
     Scope.RESULT,
     ("measurements",),
     fix='Fill the field in; for retraining write "No", since false and "" count as empty.',
 )
 def fields(subject: Subject) -> Iterator[Finding | Skip]:
-    """The five fields of rules.md 3.2 are there and not empty, false or 0."""
+    """The five fields are there and not empty, false or 0.
+
+    They are input_data_types, retraining, starting_weights_filename, weight_data_types and weight_transformations.
+    """
     document = _document(result_of(subject))
     for field in subject.round.measurements_fields:
         if not document.members.get(field):
@@ -109,7 +112,7 @@ def fields(subject: Subject) -> Iterator[Finding | Skip]:
 @check(
     "MEAS-005",
     "the measurements are plain JSON",
-    "rules.md F5",
+    "loader.py:207-219",
     Scope.RESULT,
     ("measurements",),
     fix="Save it as plain JSON: UTF-8 without BOM, no trailing commas, each key once.",
@@ -125,7 +128,7 @@ def plain_json(subject: Subject) -> Iterator[Finding | Skip]:
 @check(
     "MEAS-006",
     "no placeholder was left in the measurements",
-    "rules.md M4, SR:514-530",
+    "measurements_checks.py:124; submission_rules.adoc:514-530",
     Scope.RESULT,
     ("measurements",),
     fix="Write what was used.",

@@ -49,7 +49,7 @@ class Scope(StrEnum):
 class Subject:
     """What a check is given: the round, and as much of the tree as its scope names (the rest is None).
 
-    `endpoints` says that the result holds endpoints logs in place of LoadGen's (rules.md 2.3).
+    `endpoints` says that the result holds endpoints logs in place of LoadGen's (submission_checker/loader.py:469).
     """
 
     round: Round

@@ -1,4 +1,4 @@
-"""PERF-: what a performance run must have been asked for and have reached (rules.md 5.3, O15, O16)."""
+"""PERF-: what a performance run must have been asked for and have reached."""
 
 import math
 from collections.abc import Iterator
@@ -32,7 +32,7 @@ _RERUN = "Set it for this scenario in user.conf and repeat the performance run."
 @check(
     "PERF-001",
     "enough samples were held in memory",
-    "rules.md P5",
+    "performance_check.py:188",
     Scope.RESULT,
     _RULES,
     fix="Raise performance_sample_count_override (or the QSL's performance count) and repeat the run.",
@@ -49,25 +49,41 @@ def _seed(subject: Subject, key: str, seed: int) -> Iterator[Finding]:
         yield about(run, key, f"{key} = {seed}, the seed of round {subject.round.name}")
 
 
-@check("PERF-002", "the QSL seed is the round's", "rules.md P6", Scope.RESULT, _LOG, fix=_SEED_FIX)
+@check("PERF-002", "the QSL seed is the round's", "performance_check.py:225", Scope.RESULT, _LOG, fix=_SEED_FIX)
 def qsl_seed(subject: Subject) -> Iterator[Finding | Skip]:
     """effective_qsl_rng_seed of the performance run equals the round's seed."""
     yield from _seed(subject, "effective_qsl_rng_seed", subject.round.seeds.qsl)
 
 
-@check("PERF-003", "the sample index seed is the round's", "rules.md P7", Scope.RESULT, _LOG, fix=_SEED_FIX)
+@check(
+    "PERF-003",
+    "the sample index seed is the round's",
+    "performance_check.py:235-250",
+    Scope.RESULT,
+    _LOG,
+    fix=_SEED_FIX,
+)
 def sample_index_seed(subject: Subject) -> Iterator[Finding | Skip]:
     """effective_sample_index_rng_seed of the performance run equals the round's seed."""
     yield from _seed(subject, "effective_sample_index_rng_seed", subject.round.seeds.sample_index)
 
 
-@check("PERF-004", "the schedule seed is the round's", "rules.md P7", Scope.RESULT, _LOG, fix=_SEED_FIX)
+@check(
+    "PERF-004", "the schedule seed is the round's", "performance_check.py:235-250", Scope.RESULT, _LOG, fix=_SEED_FIX
+)
 def schedule_seed(subject: Subject) -> Iterator[Finding | Skip]:
     """effective_schedule_rng_seed of the performance run equals the round's seed."""
     yield from _seed(subject, "effective_schedule_rng_seed", subject.round.seeds.schedule)
 
 
-@check("PERF-005", "enough queries without early stopping", "rules.md P11", Scope.RESULT, _RULES, fix=_RERUN)
+@check(
+    "PERF-005",
+    "enough queries without early stopping",
+    "performance_check.py:339-352",
+    Scope.RESULT,
+    _RULES,
+    fix=_RERUN,
+)
 def min_query_count(subject: Subject) -> Iterator[Finding | Skip]:
     """effective_min_query_count is at least the benchmark's minimum where early stopping does not decide."""
     run = result_of(subject).performance
@@ -81,7 +97,7 @@ def min_query_count(subject: Subject) -> Iterator[Finding | Skip]:
 @check(
     "PERF-006",
     "the Offline query holds enough samples",
-    "rules.md P12",
+    "performance_check.py:353-361",
     Scope.RESULT,
     (*_RULES, "closed"),
     fix="Set min_query_count (or target_qps) for Offline in user.conf so that one query holds that many samples.",
@@ -101,7 +117,7 @@ def samples_per_query(subject: Subject) -> Iterator[Finding | Skip]:
         yield from graded(finding, official=official, strict=Severity.ERROR)
 
 
-@check("PERF-007", "the run was asked to last long enough", "rules.md P13", Scope.RESULT, _LOG, fix=_RERUN)
+@check("PERF-007", "the run was asked to last long enough", "performance_check.py:364", Scope.RESULT, _LOG, fix=_RERUN)
 def min_duration(subject: Subject) -> Iterator[Finding | Skip]:
     """effective_min_duration_ms is at least the round's minimum (600 000 ms in official rounds), in every division."""
     least = subject.scenario.min_duration_ms if subject.scenario else subject.round.min_duration_ms
@@ -109,7 +125,7 @@ def min_duration(subject: Subject) -> Iterator[Finding | Skip]:
 
 
 def latency_alone(subject: Subject) -> bool:
-    """Whether an open result's run failed by its latencies alone, which the rules do not bind there (IR:355-365)."""
+    """Whether an open result's run failed by its latencies alone, not binding there (inference_rules.adoc:355-365)."""
     detail = result_of(subject).performance.detail
     if detail is None or not is_open(subject):
         return False
@@ -120,7 +136,7 @@ def latency_alone(subject: Subject) -> bool:
 @check(
     "PERF-008",
     "LoadGen calls the run VALID",
-    "rules.md O15, 10.3",
+    "old:2006",
     Scope.RESULT,
     _LOG,
     fix="See result_invalid_reason in the log, or `weighbridge explain RUN_DIR`, and repeat the run.",
@@ -142,7 +158,7 @@ def result_validity(subject: Subject) -> Iterator[Finding | Skip]:
 @check(
     "PERF-009",
     "the metric can be read",
-    "rules.md P19, 1.8",
+    "performance_check.py:540; constants.py:1554-1734",
     Scope.RESULT,
     _RULES,
     fix="Repeat the run to its end with token latencies on; LoadGen writes the metric when the test has finished.",
@@ -174,7 +190,7 @@ def metric(subject: Subject) -> Iterator[Finding | Skip]:
 @check(
     "PERF-010",
     "every sample is issued equally often",
-    "rules.md O16",
+    "old:1583-1601, 2042-2054",
     Scope.RESULT,
     _RULES,
     fix="Leave sample_concatenate_permutation at 1, as mlperf.conf has it, and repeat the run.",
@@ -196,7 +212,7 @@ def equal_issue(subject: Subject) -> Iterator[Finding | Skip]:
 @check(
     "PERF-011",
     "a network system's SUT says so",
-    "rules.md P15",
+    "performance_check.py:424-434",
     Scope.RESULT,
     (*_LOG, "description"),
     fix='Let the SUT call itself something that contains "Network SUT".',
@@ -216,7 +232,7 @@ def network_sut_name(subject: Subject) -> Iterator[Finding | Skip]:
 @check(
     "PERF-012",
     "the run lasted as long as asked",
-    "rules.md 8 durations (IR:132-170)",
+    "inference_rules.adoc:132-170",
     Scope.RESULT,
     _LOG,
     fix="Raise target_qps (Server) or the number of samples (Offline) until the run lasts min_duration; repeat it.",
@@ -231,7 +247,7 @@ def duration_met(subject: Subject) -> Iterator[Finding | Skip]:
 @check(
     "PERF-013",
     "the run completed as many queries as asked",
-    "rules.md 8 early stopping (IR:1065)",
+    "inference_rules.adoc:1065",
     Scope.RESULT,
     _LOG,
     fix="Let the run go on until min_query_count queries are complete: raise max_duration or lower the QPS; repeat it.",

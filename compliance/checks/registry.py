@@ -5,6 +5,7 @@ from functools import cache
 from importlib import import_module
 
 from compliance.checks.model import Check, CheckFunction, Scope
+from compliance.checks.sources import cite
 
 MODULES = ("structure", "scenarios", "logs", "performance", "latency", "accuracy", "system", "measurements", "audits")
 """The modules of this package that hold checks, in the order a report shows their findings."""
@@ -24,14 +25,14 @@ def check(
 ) -> Callable[[CheckFunction], CheckFunction]:
     """Enter a function as the check `check_id`; its docstring is what `weighbridge explain` prints.
 
-    `source` is a rules.md id or the rule's text; for `needs`, `fix` and `lowers` see `Check`. Raises ValueError when
-    the id is taken.
+    `source` is the rule's place in the short form of `cite`; for `needs`, `fix` and `lowers` see `Check`. Raises
+    ValueError when the id is taken.
     """
 
     def enter(function: CheckFunction) -> CheckFunction:
         if check_id in _CHECKS:
             raise ValueError(f"check id {check_id} is taken; give {function.__name__} another one")
-        _CHECKS[check_id] = Check(check_id, title, source, scope, needs, function, fix, lowers)
+        _CHECKS[check_id] = Check(check_id, title, cite(source), scope, needs, function, fix, lowers)
         return function
 
     return enter

@@ -1,4 +1,4 @@
-"""SCN-: which benchmarks and scenarios stand in a tree (rules.md L7-L11, P2, P18)."""
+"""SCN-: which benchmarks and scenarios stand in a tree."""
 
 from collections.abc import Iterator
 from difflib import get_close_matches
@@ -28,7 +28,7 @@ _SUITES = frozenset(suite.value for suite in Suite)
 @check(
     "SCN-001",
     "the folder is a scenario",
-    "rules.md L8, 10.2",
+    "loader.py:260-262; constants.py:1539-1545",
     Scope.RESULT,
     fix="Name it Offline, Server, Interactive, SingleStream or MultiStream; move anything else away.",
 )
@@ -52,7 +52,7 @@ def known_scenario(subject: Subject) -> Iterator[Finding | Skip]:
 @check(
     "SCN-002",
     "the benchmark is one of the round",
-    "rules.md L11, O10",
+    "loader.py:249; configuration.py:111-115; old:2921",
     Scope.RESULT,
     fix="Name the folder as the round names the benchmark; in open, map your own name in model_mapping.json.",
 )
@@ -109,7 +109,7 @@ def _present(subject: Subject) -> set[Scenario | None]:
 @check(
     "SCN-003",
     "every required scenario is there",
-    "rules.md L7, L9, O13",
+    "loader.py:257-259, 263-267; old:3292-3304",
     Scope.RESULT,
     ("benchmark", "description"),
     fix="Run the missing scenario too, or submit the benchmark in the open division.",
@@ -143,7 +143,7 @@ def required(subject: Subject) -> Iterator[Finding | Skip]:
 @check(
     "SCN-004",
     "no scenario that the benchmark does not have",
-    "rules.md L8, P2",
+    "loader.py:260-262; performance_check.py:111",
     Scope.RESULT,
     ("benchmark", "description", "closed"),
     fix="Take the folder out, or submit it in the open division.",
@@ -163,7 +163,7 @@ def unknown(subject: Subject) -> Iterator[Finding | Skip]:
 @check(
     "SCN-005",
     "the performance run is of this scenario",
-    "rules.md P18",
+    "performance_check.py:506; inference_rules.adoc:326-343",
     Scope.RESULT,
     ("loadgen", "performance"),
     fix="Put the run of this very scenario here; only an edge system may infer one scenario from another.",

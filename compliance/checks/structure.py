@@ -1,4 +1,4 @@
-"""STR-: the tree itself: what lies where (rules.md 2.4, 5.9 O1-O9, O11, O12, O18)."""
+"""STR-: the tree itself: what lies where (submission_rules.adoc:364-432)."""
 
 from collections.abc import Iterator
 from pathlib import PurePosixPath
@@ -39,7 +39,7 @@ def _beneath(subject: Subject) -> Iterator[TreeFile]:
     return (entry for entry in subject.submission.files if entry.path.startswith(root))
 
 
-@check("STR-001", "the root holds only divisions", "rules.md O1", Scope.TREE, fix=_REMOVE, lowers=False)
+@check("STR-001", "the root holds only divisions", "old:2678", Scope.TREE, fix=_REMOVE, lowers=False)
 def root_folders(subject: Subject) -> Iterator[Finding | Skip]:
     """Folders at the root are closed, open, network (.git, .github, assets are let through)."""
     for entry in subject.submission.files:
@@ -48,7 +48,7 @@ def root_folders(subject: Subject) -> Iterator[Finding | Skip]:
             yield strictly(Finding(entry.path, "closed, open or network", f'a folder "{entry.path}"'))
 
 
-@check("STR-002", "no file above the submitters", "rules.md O2", Scope.TREE, fix=_REMOVE, lowers=False)
+@check("STR-002", "no file above the submitters", "old:2684-2704", Scope.TREE, fix=_REMOVE, lowers=False)
 def stray_files(subject: Subject) -> Iterator[Finding | Skip]:
     """No file at the root but .md and .pdf, none directly in a division."""
     for entry in subject.submission.files:
@@ -62,7 +62,7 @@ def stray_files(subject: Subject) -> Iterator[Finding | Skip]:
 @check(
     "STR-003",
     "no broken link",
-    "rules.md O3",
+    "old:2725",
     Scope.SUBMITTER,
     fix="Put the file in the link's place, or take the link out.",
 )
@@ -76,7 +76,7 @@ def broken_links(subject: Subject) -> Iterator[Finding | Skip]:
 @check(
     "STR-004",
     "no file is too large",
-    "rules.md O4",
+    "old:2741",
     Scope.SUBMITTER,
     fix="Leave it out (trace logs, weights), or truncate it.",
 )
@@ -96,19 +96,19 @@ def _named(subject: Subject, *, folder: bool | None, fault: str, wrong: str) -> 
             yield strictly(Finding(entry.path, f"a name without {fault}", f'"{name}"'), Severity.WARNING)
 
 
-@check("STR-005", "no name begins with a dot", "rules.md O5", Scope.SUBMITTER, fix=_REMOVE)
+@check("STR-005", "no name begins with a dot", "old:2757", Scope.SUBMITTER, fix=_REMOVE)
 def dot_names(subject: Subject) -> Iterator[Finding | Skip]:
     """No file or folder of a submitter has a name that begins with a dot, .gitkeep included."""
     yield from _named(subject, folder=None, fault="a leading dot", wrong=".")
 
 
-@check("STR-006", "no name holds a space", "rules.md O6", Scope.SUBMITTER, fix=_RENAME)
+@check("STR-006", "no name holds a space", "old:2773", Scope.SUBMITTER, fix=_RENAME)
 def spaces(subject: Subject) -> Iterator[Finding | Skip]:
     """No file or folder of a submitter has a space in its name."""
     yield from _named(subject, folder=None, fault="spaces", wrong=" ")
 
 
-@check("STR-007", "no cache and no empty folder", "rules.md O7", Scope.SUBMITTER, fix=_REMOVE)
+@check("STR-007", "no cache and no empty folder", "old:2787, 2799", Scope.SUBMITTER, fix=_REMOVE)
 def caches(subject: Subject) -> Iterator[Finding | Skip]:
     """No __pycache__ and no empty folder beneath a submitter."""
     yield from _named(subject, folder=True, fault="__pycache__", wrong="__pycache__")
@@ -122,7 +122,7 @@ def caches(subject: Subject) -> Iterator[Finding | Skip]:
 @check(
     "STR-008",
     "every system description has results",
-    "rules.md O8",
+    "old:2820-2838",
     Scope.SUBMITTER,
     fix="Add the system's results or take its description out; a description is named exactly as its results folder.",
     lowers=False,
@@ -136,7 +136,7 @@ def descriptions_used(subject: Subject) -> Iterator[Finding | Skip]:
 @check(
     "STR-009",
     "the calibration is written up",
-    "rules.md O9, SR:374",
+    "old:2841-2855; submission_rules.adoc:374",
     Scope.SUBMITTER,
     fix="Write documentation/calibration.md: how weights and activations were quantised, or that they were not.",
 )
@@ -153,7 +153,7 @@ def calibration(subject: Subject) -> Iterator[Finding | Skip]:
 @check(
     "STR-010",
     "the source folder is there",
-    "rules.md M2, O18",
+    "measurements_checks.py:82; old:3497",
     Scope.SUBMITTER,
     fix="Add the folder with the code, or with a README.md that names the exact public version that was run.",
 )
@@ -183,7 +183,7 @@ def _names(run: RunLogs, required: tuple[str, ...], optional: tuple[str, ...]) -
 _FILES = "Hold exactly LoadGen's files (and accuracy.txt) there; notes belong into README.md or documentation/."
 
 
-@check("STR-011", "the accuracy folder holds its files", "rules.md O11", Scope.RESULT, ("loadgen",), fix=_FILES)
+@check("STR-011", "the accuracy folder holds its files", "old:3051", Scope.RESULT, ("loadgen",), fix=_FILES)
 def accuracy_files(subject: Subject) -> Iterator[Finding | Skip]:
     """accuracy/ holds accuracy.txt and LoadGen's three files, and nothing else but what is optional."""
     layout = subject.round.layout
@@ -192,7 +192,7 @@ def accuracy_files(subject: Subject) -> Iterator[Finding | Skip]:
     yield from _names(run, required, (*layout.required_accuracy_files, *layout.optional_run_files))
 
 
-@check("STR-012", "the performance folder holds its files", "rules.md O12", Scope.RESULT, ("loadgen",), fix=_FILES)
+@check("STR-012", "the performance folder holds its files", "old:3118", Scope.RESULT, ("loadgen",), fix=_FILES)
 def performance_files(subject: Subject) -> Iterator[Finding | Skip]:
     """performance/run_1 holds the detail and the summary log, and nothing else but what is optional."""
     layout = subject.round.layout
@@ -207,7 +207,7 @@ _ASKED_ELSEWHERE = ("mlperf_log_detail.txt", "accuracy.txt", "mlperf_log_accurac
 @check(
     "STR-013",
     "the tree holds results",
-    "rules.md 10.3",
+    "weighbridge: an empty tree passes the official checker",
     Scope.TREE,
     fix="Check the path, and the spelling of --submitter; a tree is <division>/<submitter>/results/...",
 )
@@ -221,7 +221,7 @@ def not_empty(subject: Subject) -> Iterator[Finding | Skip]:
 @check(
     "STR-014",
     "every submitter has a results folder",
-    "rules.md L3",
+    "loader.py:295",
     Scope.SUBMITTER,
     fix="Add results/<system>/<benchmark>/<scenario>/, or take the submitter's folder out.",
 )
@@ -235,7 +235,7 @@ def results_folder(subject: Subject) -> Iterator[Finding | Skip]:
 @check(
     "STR-015",
     "the model mapping can be read",
-    "rules.md L4",
+    "loader.py:290-294",
     Scope.SUBMITTER,
     fix="Write model_mapping.json as one JSON object: your folder's name to the benchmark's.",
 )
@@ -254,7 +254,9 @@ def model_mapping(subject: Subject) -> Iterator[Finding | Skip]:
         yield from graded(finding, official=None if problem.official else Severity.ERROR, strict=Severity.WARNING)
 
 
-@check("STR-016", "a submitter's folders are the known ones", "rules.md 8 (SR:364-420)", Scope.SUBMITTER, fix=_REMOVE)
+@check(
+    "STR-016", "a submitter's folders are the known ones", "submission_rules.adoc:364-420", Scope.SUBMITTER, fix=_REMOVE
+)
 def submitter_folders(subject: Subject) -> Iterator[Finding | Skip]:
     """Under a submitter stand systems, src (code), documentation, results, and nothing else."""
     depth = len(PurePosixPath(_submitter_of(subject).path).parts) + 1
@@ -273,7 +275,7 @@ def submitter_folders(subject: Subject) -> Iterator[Finding | Skip]:
 @check(
     "STR-017",
     "every file of the tree can be read",
-    "rules.md 10.7",
+    "weighbridge: what cannot be read cannot be judged",
     Scope.TREE,
     fix="Mend the file's permissions, or copy it anew.",
 )

@@ -1,4 +1,4 @@
-"""SYS-: the system description (rules.md 3.1, 5.5). A fault here turns down every result of the system."""
+"""SYS-: the system description (submission_rules.adoc:443-512). A fault here turns down every result of the system."""
 
 import re
 from collections.abc import Iterator
@@ -51,7 +51,7 @@ def _lowered(document: Document, field: str) -> str | None:
 @check(
     "SYS-001",
     "the system description can be read",
-    "rules.md S1, L5",
+    "system_check.py:66; loader.py:299-301",
     Scope.SYSTEM,
     fix="Write systems/<system>.json under exactly the results folder's name (`weighbridge systems capture`).",
 )
@@ -64,7 +64,7 @@ def description(subject: Subject) -> Iterator[Finding | Skip]:
 @check(
     "SYS-002",
     "the description is plain JSON",
-    "rules.md L5",
+    "loader.py:299-301",
     Scope.SYSTEM,
     _NEEDS,
     fix="Save it as plain JSON: UTF-8 without BOM, no trailing commas, each key once.",
@@ -80,7 +80,7 @@ def plain_json(subject: Subject) -> Iterator[Finding | Skip]:
 @check(
     "SYS-003",
     "the availability is known",
-    "rules.md S2",
+    "system_check.py:80",
     Scope.SYSTEM,
     _NEEDS,
     fix="Set status to available, preview or rdi.",
@@ -94,7 +94,7 @@ def availability(subject: Subject) -> Iterator[Finding | Skip]:
 @check(
     "SYS-004",
     "the system type is known",
-    "rules.md S3, L10",
+    "system_check.py:97; loader.py:247",
     Scope.SYSTEM,
     _NEEDS,
     fix="Write system_type exactly so: it selects the scenarios that are asked for.",
@@ -108,7 +108,7 @@ def system_type(subject: Subject) -> Iterator[Finding | Skip]:
 @check(
     "SYS-005",
     "is_network fits the division",
-    "rules.md P14, S4",
+    "performance_check.py:405-422; system_check.py:121",
     Scope.SYSTEM,
     _NEEDS,
     fix='Write "true" in the network division; leave is_network out in closed.',
@@ -132,13 +132,13 @@ def network(subject: Subject) -> Iterator[Finding | Skip]:
 @check(
     "SYS-006",
     "every required field is present",
-    "rules.md S5",
+    "system_check.py:158-168",
     Scope.SYSTEM,
     _NEEDS,
     fix='Add the field; where it does not apply write "N/A".',
 )
 def required_fields(subject: Subject) -> Iterator[Finding | Skip]:
-    """Every field of rules.md 3.1 is there; with is_network set, the network fields too (even for "false")."""
+    """Every field that the round requires is there; with is_network set, the network fields too (even for "false")."""
     members = _document(subject).members
     fields = subject.round.system_fields
     flag = members.get("is_network")
@@ -150,13 +150,13 @@ def required_fields(subject: Subject) -> Iterator[Finding | Skip]:
 @check(
     "SYS-007",
     "every field that must say something does",
-    "rules.md S6",
+    "system_check.py:169-177",
     Scope.SYSTEM,
     _NEEDS,
     fix='Fill it in. For none write the string "0" or "N/A": the number 0, false and "" count as empty.',
 )
 def meaningful_fields(subject: Subject) -> Iterator[Finding | Skip]:
-    """Fields of rules.md 3.1 marked so are not empty, 0, false or null."""
+    """Fields which must say something are not empty, 0, false or null."""
     members = _document(subject).members
     for field in subject.round.system_fields.meaningful:
         if field in members and not members[field]:
@@ -168,14 +168,18 @@ def _same_as_folder(subject: Subject, field: str, folder: str) -> Iterator[Findi
         yield _at(subject, field, f'"{field}": "{folder}", as the folder is called')
 
 
-@check("SYS-008", "the submitter is the folder's", "rules.md S8", Scope.SYSTEM, _NEEDS, fix="Make the two agree.")
+@check(
+    "SYS-008", "the submitter is the folder's", "system_check.py:188", Scope.SYSTEM, _NEEDS, fix="Make the two agree."
+)
 def submitter(subject: Subject) -> Iterator[Finding | Skip]:
     """The submitter equals the submitter's folder, in any case."""
     if subject.submitter is not None:
         yield from _same_as_folder(subject, "submitter", subject.submitter.name)
 
 
-@check("SYS-009", "the division is the folder's", "rules.md S9", Scope.SYSTEM, _NEEDS, fix="Make the two agree.")
+@check(
+    "SYS-009", "the division is the folder's", "system_check.py:207", Scope.SYSTEM, _NEEDS, fix="Make the two agree."
+)
 def division(subject: Subject) -> Iterator[Finding | Skip]:
     """The division equals the division's folder, in any case."""
     if subject.submitter is not None:
@@ -185,13 +189,13 @@ def division(subject: Subject) -> Iterator[Finding | Skip]:
 @check(
     "SYS-010",
     "no unknown field",
-    "rules.md O14",
+    "old:3354",
     Scope.SYSTEM,
     _NEEDS,
     fix="Correct the field's name or take it out.",
 )
 def known_fields(subject: Subject) -> Iterator[Finding | Skip]:
-    """Every field's name is one of rules.md 3.1."""
+    """Every field's name is one that the round knows."""
     fields = subject.round.system_fields
     known = {*fields.known, *fields.required, *fields.network}
     for field in _document(subject).members:
@@ -202,7 +206,7 @@ def known_fields(subject: Subject) -> Iterator[Finding | Skip]:
 @check(
     "SYS-011",
     "no placeholder was left",
-    "rules.md S6, SR:443-512",
+    "system_check.py:169-177; submission_rules.adoc:443-512",
     Scope.SYSTEM,
     _NEEDS,
     fix='Write what the system has, or "N/A".',
@@ -221,7 +225,7 @@ def placeholders(subject: Subject) -> Iterator[Finding | Skip]:
 @check(
     "SYS-012",
     "the counts are whole numbers",
-    "rules.md 3.1, 10.2",
+    "constants.py:1833-1942; results.py:28-60",
     Scope.SYSTEM,
     _NEEDS,
     fix='Write a plain number ("8", not "8x"); the results table multiplies nodes by accelerators.',
@@ -239,7 +243,7 @@ def whole_counts(subject: Subject) -> Iterator[Finding | Skip]:
 @check(
     "SYS-013",
     "the processor count is a whole number",
-    "rules.md 3.1, 9.3",
+    "constants.py:1833-1942; generate_final_report.py",
     Scope.SYSTEM,
     _NEEDS,
     fix="Write a plain number; the official report tool crashes on anything else.",

@@ -1,4 +1,4 @@
-"""The accuracy log: responses as hex, one object per line; whole or truncated (rules.md 4.6)."""
+"""The accuracy log: responses as hex, one object per line; whole or truncated (loadgen/logging.cc:281-303)."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""accuracy.txt: the scores as the official checker's patterns read them, and the hash line (rules.md 7.1)."""
+"""accuracy.txt: the scores as constants.py:1804-1831 reads them, and the hash line."""
 
 import re
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""The detail log: `:::MLLOG` records with their line numbers, parsed once (rules.md 4.1-4.4)."""
+"""The detail log: `:::MLLOG` records with their line numbers, parsed once (loadgen/logging.h:706-743)."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from compliance.logs.lines import BOM, iter_lines
 __all__ = ["DetailLog", "LogProblem", "LogRecord", "LogValue", "read_detail"]
 
 MARKERS = (b":::MLLOG", b":::ENDPTS")
-# LoadGen's clock underflows before the test starts; no run lasts three centuries (rules.md 4.1).
+# LoadGen's clock underflows before the test starts; no run lasts three centuries.
 _NO_TIME_MS = 1e13
 # A record that a raw line break cut is looked for on so many further lines.
 _CONTINUATION_LINES = 16

@@ -1,4 +1,4 @@
-"""The summary log: what LoadGen says of a performance run in words (rules.md 4.5)."""
+"""The summary log: what LoadGen says of a performance run in words (loadgen/results.cc:382-639)."""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""verify_accuracy.txt, verify_performance.txt and verify_output_len.txt of the audits (rules.md 5.7, 6.2)."""
+"""verify_accuracy.txt, verify_performance.txt and verify_output_len.txt (compliance_check.py:231-479)."""
 
 import re
 from collections.abc import Mapping

@@ -78,7 +78,10 @@ def _findings(report: Report, *, verbose: bool, width: int) -> Iterator[str]:
 
 def _group(group: _Group, *, verbose: bool, width: int) -> Iterator[str]:
     finding = group.first
-    yield f"{finding.severity.value.upper():<8}{finding.id}  {finding.title}  [{finding.source}]"
+    head = f"{finding.severity.value.upper():<8}{finding.id}  {finding.title}"
+    whole = f"{head}  [{finding.source}]"
+    beside = len(whole) <= width
+    yield whole if beside else head
     if finding.waiver is not None:
         yield from _field("waived", f"until {finding.waiver.until}: {finding.waiver.reason}", width)
     yield from _field("wanted", finding.expected, width)
@@ -90,6 +93,8 @@ def _group(group: _Group, *, verbose: bool, width: int) -> Iterator[str]:
     if len(group.places) > len(shown):
         yield f"{_INDENT}and {len(group.places) - len(shown)} more places"
     yield from _field("fix", finding.fix, width)
+    if verbose and not beside:
+        yield from _field("source", finding.source, width)
 
 
 def _field(name: str, text: str, width: int) -> Iterator[str]:

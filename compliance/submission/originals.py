@@ -1,4 +1,4 @@
-"""The whole accuracy logs behind the truncated ones: an audit may ask for them (rules.md 8, audits)."""
+"""The whole accuracy logs behind the truncated ones: an audit may ask for them (inference_rules.adoc:101-130)."""
 
 import re
 import shutil

@@ -14,7 +14,7 @@ ACCURACY_LOG = "mlperf_log_accuracy.json"
 ACCURACY_TEXT = "accuracy.txt"
 TRACE = "mlperf_log_trace.json"
 RUN_LOGS = ("mlperf_log_detail.txt", "mlperf_log_summary.txt")
-# Audits whose accuracy log is cut like a result's; TEST06's verdict is recomputed from the whole log (rules.md 9.2).
+# Audits whose accuracy log is cut like a result's; TEST06's verdict is recomputed from the whole log.
 _TRUNCATED_AUDITS = frozenset({AuditId.TEST01, AuditId.TEST07, AuditId.TEST09})
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
 
@@ -140,7 +140,7 @@ def _result_placements(result: ResultFiles, layout: Layout, names: Mapping[str, 
         yield _scored(f"{accuracy}/{name}", result.accuracy, name)
     for audit, step in result.audits.items():
         folder = layout.audit_dir.format(**names, audit=audit.value)
-        # Where the layout demands no run logs, they show all the same that the audit was run (rules.md 2.2).
+        # Where the layout demands no run logs, they show all the same that the audit was run.
         shown = tuple(f"performance/run_1/{name}" for name in RUN_LOGS if name in step.sha256)
         for path in dict.fromkeys((*layout.audit_files.get(audit, ()), *shown)):
             yield _audit(f"{folder}/{path}", step, path, audit)

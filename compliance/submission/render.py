@@ -203,7 +203,7 @@ def _carry_out(placement: Placement, path: Path, texts: dict[str, str]) -> Itera
 
 
 def _write_hashed(placement: Placement, path: Path) -> Iterator[str]:
-    """accuracy.txt with exactly one `hash=` line, which is the SHA-256 of the whole accuracy log (rules.md 4.6)."""
+    """accuracy.txt with exactly one `hash=` line, which is the SHA-256 of the whole accuracy log."""
     if placement.log is None:
         yield f"{placement.target}: has no accuracy log to take the hash of; report this as a fault"
         return

@@ -69,7 +69,7 @@ class ScenarioChoice(Record):
 
 
 class Measurements(Record):
-    """The five answers of measurements.json (rules.md 3.2); a result without them is invalid."""
+    """The five answers of measurements.json (the checker's constants.py:1944-1950); a result without them is invalid."""
 
     input_data_types: str = ""
     retraining: str = ""

@@ -148,7 +148,7 @@ class Ledger:
     def final(self, sample_id: int, head: int, count: int, worker: int, now_ns: int) -> int:
         """Takes a final answer of `count` token ids that begins with `head`; returns a Verdict.
 
-        An answer of fewer than two tokens is a violation: LoadGen counts it as an error (rules.md 4.4).
+        An answer of fewer than two tokens is a violation: LoadGen counts it as an error (loadgen/logging.cc:442-454).
         """
         slot = self._slot_for(sample_id, worker, "an answer")
         if slot < 0:

@@ -12,7 +12,7 @@ from harness.demo.fetch import AssetError
 from harness.demo.prompts import Encoder, Question, Row, chat, read_rows
 
 FULL_SAMPLES = 4388
-"""Samples of the deepseek-r1 dataset (rules.md)."""
+"""Samples of the deepseek-r1 dataset (submission_checker constants.py:187)."""
 MAX_PROMPT_TOKENS = 64
 LETTERS = ("A", "B")
 _SETS = "evals/registry/data"

@@ -13,7 +13,7 @@ PERFORMANCE, ACCURACY = "performance", "accuracy"
 
 @dataclass(frozen=True, slots=True)
 class Measurements:
-    """The five answers of measurements.json (rules.md 3.2). None may be empty."""
+    """The five answers of measurements.json (submission_checker constants.py:1944-1950). None may be empty."""
 
     input_data_types: str
     weight_data_types: str

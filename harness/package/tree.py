@@ -104,7 +104,7 @@ def _run_problems(runs: ScenarioRuns, view: PackageInput) -> Iterator[str]:
 
 
 def _sameness_problems(runs: Sequence[ScenarioRuns]) -> Iterator[str]:
-    """Performance and accuracy must come from one model, engine and LoadGen (rules.md 8, one code base)."""
+    """Performance and accuracy must come from one model, engine and LoadGen (inference_rules.adoc:477)."""
     seen: dict[str, set[str]] = {}
     for record in (record for run in runs for record in run.records.values()):
         _note(seen, "LoadGen version", record.outcome.loadgen_version)

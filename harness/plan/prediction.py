@@ -1,6 +1,6 @@
 """What a LoadGen test will do if the system reaches its target: samples, duration, and which setting ends it.
 
-Pure functions of the settings; rules.md 3.3 and harness.md 7 hold the formulas.
+Pure functions of the settings, as in loadgen/test_settings_internal.cc:145-160 and loadgen/loadgen.cc:316-334.
 """
 
 import math

@@ -1,6 +1,6 @@
 """What is asked of LoadGen for one test, from the rules and the campaign's choices.
 
-Pure functions. The formulas are LoadGen's (rules.md 1.10 and 3.3, harness.md 7), and
+Pure functions. The formulas are LoadGen's (loadgen/test_settings_internal.cc, loadgen/mlperf.conf), and
 tests/harness/plan/test_settings.py compares every key named here with the log of a real LoadGen.
 """
 
@@ -180,7 +180,7 @@ def _resolve(
 
 
 def _number(value: float) -> str:
-    """A number as LoadGen's conf reader takes it: no exponent, which it would cut off (harness.md 7)."""
+    """A number as LoadGen's conf reader takes it: no exponent, at which it would cut the number off (measured)."""
     return format(Decimal(repr(value)).normalize(), "f")
 
 

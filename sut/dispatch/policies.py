@@ -1,7 +1,7 @@
 """Which worker gets the next samples: pure functions on exact local counters.
 
 Server and Interactive push every query at once to the worker that `choose_server` names. Offline keeps one queue,
-longest prompts first, from which `pull_quota` lets each worker fill its window (harness.md, section 8).
+longest prompts first, from which `pull_quota` lets each worker fill its window.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -11,8 +11,8 @@ from compliance.explain import explain
 def test_every_check_is_explained_within_the_width(check):
     text = explain(check.id)
     assert text.startswith(f"{check.id}: {check.title}\n")
-    assert check.source in text
-    assert all(len(line) <= 80 or "source:" in line or "scope:" in line for line in text.splitlines())
+    assert check.source in " ".join(text.split())
+    assert all(len(line) <= 80 or "scope:" in line for line in text.splitlines())
 
 
 def test_an_id_may_be_in_lower_case():

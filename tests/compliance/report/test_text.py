@@ -30,12 +30,23 @@ def test_the_last_line_agrees_with_the_exit_code(case, tmp_path):
 
 def test_a_finding_says_what_was_compared_and_by_how_much_it_failed(tmp_path):
     text = render_text(report(clean_tree().performance("Server", effective_min_duration_ms=300_000), tmp_path))
-    assert "ERROR   PERF-007  the run was asked to last long enough  [rules.md P13]" in text
+    assert "ERROR   PERF-007  the run was asked to last long enough\n" in text
     assert "wanted  effective_min_duration_ms >= 600000 ms" in text
     assert "found   effective_min_duration_ms = 300000 ms" in text
     assert "300000 ms short (50.00% of the limit)" in text
     assert "at      closed/Acme/results/node8/llama3.1-8b/Server/performance/run_1/mlperf_log_detail.txt:9" in text
     assert "fix     Set it for this scenario in user.conf" in text
+
+
+def test_a_source_stands_beside_the_title_where_it_fits_and_below_only_when_asked(tmp_path):
+    found = report(clean_tree().performance("Server", effective_min_duration_ms=300_000), tmp_path)
+    source = "mlcommons/inference b66003e1 submission_checker/checks/performance_check.py:364"
+    title = "ERROR   PERF-007  the run was asked to last long enough"
+    assert source not in render_text(found)
+    assert f"{title}  [{source}]\n" in render_text(found, width=160)
+    told = render_text(found, verbose=True)
+    assert f"{title}\n" in told
+    assert f"  source  mlcommons/inference b66003e1\n{' ' * 10}{source.rsplit(maxsplit=1)[-1]}\n" in told
 
 
 def test_one_cause_in_many_places_is_told_once(tmp_path):
