@@ -1,7 +1,8 @@
 """user.conf and audit.config: the assignments that LoadGen takes, and the lines that it drops.
 
-The grammar is that of loadgen/test_settings_internal.cc:545-814. LoadGen skips a line without blanks around "=" in silence, discards the whole file for an inline comment, and takes an
-unknown key or scenario without a word. Each of these is a problem here.
+The grammar is that of loadgen/test_settings_internal.cc:545-814. LoadGen skips a line without blanks around "=" in
+silence, discards the whole file for an inline comment, and takes an unknown key or scenario without a word. Each of
+these is a problem here.
 """
 
 import difflib

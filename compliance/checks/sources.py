@@ -26,7 +26,7 @@ def cite(short: str) -> str:
     `short` holds parts joined by "; ": a file with its lines, or "weighbridge: " and the reason, where the official
     checker does not ask and the check is this project's own.
     """
-    parts = []
+    parts: list[str] = []
     for part in short.split("; "):
         name, colon, lines = part.partition(":")
         known = name in _PATHS or name.startswith(("loadgen/", "compliance/"))

@@ -1,6 +1,6 @@
 """One line of a detail log into one record: a strict typed pass, and a lenient one for what LoadGen gets wrong.
 
-LoadGen does not escape strings and prints non-finite numbers as they are (loadgen/logging.h:706-743): a path, a quote in a
+LoadGen does not escape strings and prints non-finite numbers raw (loadgen/logging.h:706-743): a path or a quote in a
 SUT's name or a `nan` makes a line that is no JSON.
 """
 

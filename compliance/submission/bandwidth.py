@@ -1,4 +1,4 @@
-"""The bandwidth write-up of a datacenter submission: bytes per second in and out as measured (inference_rules.adoc:1163)."""
+"""The bandwidth write-up of a datacenter submission: bytes a second in and out (inference_rules.adoc:1163)."""
 
 import tomllib
 from collections.abc import Mapping

@@ -69,7 +69,7 @@ class ScenarioChoice(Record):
 
 
 class Measurements(Record):
-    """The five answers of measurements.json (the checker's constants.py:1944-1950); a result without them is invalid."""
+    """The five answers of measurements.json (checker: constants.py:1944-1950); without them a result is invalid."""
 
     input_data_types: str = ""
     retraining: str = ""
