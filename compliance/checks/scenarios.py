@@ -136,7 +136,8 @@ def required(subject: Subject) -> Iterator[Finding | Skip]:
     for group in groups:
         if not present.intersection(group):
             found = ", ".join(sorted(scenario for scenario in present if scenario)) or "none"
-            finding = Finding(where, " or ".join(group), f"only {found}")
+            fix = "Run the missing scenario too; the open division allows to leave it out." if is_open(subject) else ""
+            finding = Finding(where, " or ".join(group), f"only {found}", fix)
             yield from graded(finding, official=official, strict=strict)
 
 

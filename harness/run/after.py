@@ -11,6 +11,7 @@ from harness.evaluate import Evaluation, compare, default_evaluator
 from harness.evaluate.metrics import TOKENS_PER_SAMPLE
 from harness.evaluate.report import write_accuracy_json, write_accuracy_text
 from harness.evaluate.responses import read_responses
+from harness.evaluate.targets import TargetRow
 from harness.evaluate.token_counts import count_tokens
 from harness.plan.audits import verify
 from harness.plan.plan import ACCURACY, PlannedRun
@@ -86,11 +87,20 @@ def _score(campaign: Campaign, rules: BenchmarkRules, folder: Path) -> Verdict:
     if name is None or campaign.tokenizer is None:
         return _count(rules, log, campaign)
     score = score_log(log, campaign.dataset, campaign.tokenizer, rules, name, campaign.nltk_data, campaign.division)
-    shown = ", ".join(
-        f"{row.metric} {'-' if row.value is None else f'{row.value:.4f}'} {'ok' if row.passed else 'MISSED'}"
-        for row in score.targets
-    )
-    return Verdict(score.passed, shown)
+    return Verdict(score.passed, ", ".join(_against(row) for row in score.targets))
+
+
+def _against(row: TargetRow) -> str:
+    """A score beside its target: "ROUGE1 30.0436 (>= 27.0392)", or which bound it misses."""
+    if row.value is None:
+        return f"{row.metric} not computed"
+    value = f"{row.metric} {row.value:.6g}"
+    if row.minimum is not None and row.value < row.minimum:
+        return f"{value} is BELOW {row.minimum:.6g}"
+    if row.maximum is not None and row.value > row.maximum:
+        return f"{value} is ABOVE {row.maximum:.6g}"
+    bounds = [f"{sign} {bound:.6g}" for sign, bound in ((">=", row.minimum), ("<=", row.maximum)) if bound is not None]
+    return f"{value} ({', '.join(bounds)})"
 
 
 def _count(rules: BenchmarkRules, log: Path, campaign: Campaign) -> Verdict:
