@@ -6,7 +6,7 @@ import pytest
 
 from compliance.vocabulary import Scenario
 from harness.demo.assets import find
-from harness.demo.calibrate import FULL_SAMPLES, QUICK_SAMPLES, Probe, Rates, calibrate, within
+from harness.demo.calibrate import FULL_SAMPLES, QUICK_SAMPLES, Probe, Rates, calibrate, quick_server_qps, within
 from harness.demo.campaign import DemoInput, probe_campaign, write_synthetic_dataset
 from harness.demo.fetch import default_cache
 from harness.run.progress import terminal_progress
@@ -26,6 +26,14 @@ from harness.storage import read_record
 def test_a_rate_holds_strictly_below_its_share_of_both_limits(ttft_ms, tpot_ms, holds):
     probe = Probe("Server", 1.0, 48, 1.0, ttft_ms, tpot_ms)
     assert within(probe, 2000.0, 80.0) is holds
+
+
+@pytest.mark.parametrize(
+    ("offline_qps", "server_qps"),
+    [(20.0, 4.0), (8.0, 4.0), (7.9, 3.95), (2.4, 1.2), (2.0, 1.2), (1.0, 0.8), (0.5, 0.4)],
+)
+def test_the_quick_server_rate_leaves_room_and_ends_in_minutes(offline_qps, server_qps):
+    assert quick_server_qps(offline_qps) == server_qps
 
 
 def test_without_limits_every_rate_holds():
@@ -60,7 +68,7 @@ def test_quick_rates_come_from_one_short_offline_test_and_are_kept(synthetic):
     (probe,) = rates.probes
     assert (probe.scenario, probe.samples) == ("Offline", QUICK_SAMPLES)
     assert rates.server_qps is not None
-    assert 0.8 <= rates.server_qps <= 4.0
+    assert rates.server_qps == quick_server_qps(probe.reached_qps)
     assert read_record(out / "calibration" / "rates.json", Rates) == rates
     assert said.getvalue().count("measured  Offline: 64 samples") == 1
 
