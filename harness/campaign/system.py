@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,12 +35,40 @@ def describe_system(campaign: Campaign) -> SystemDescription:
 
 
 def check_system(campaign: Campaign) -> None:
-    """Look whether `describe_system` would find the system, and write nothing. Raises CampaignError as it does."""
+    """Look whether `describe_system` would find the system and `package` would take it; write nothing.
+
+    Raises CampaignError as `describe_system` does, and when the description is of another division or submitter.
+    """
     kept = campaign.out / CAPTURED_FILE
     if campaign.system != CAPTURE:
-        _stated(campaign.system)
+        found = _stated(campaign.system)
+        _check_owner(campaign, found.description, _capture_again(campaign, found.id))
     elif kept.is_file():
-        _read(kept)
+        _check_owner(campaign, _read(kept), f"remove {kept}: this machine is described anew")
+
+
+def _check_owner(campaign: Campaign, description: Mapping[str, object], fix: str) -> None:
+    """A system is submitted by one submitter in one division, and its file says which (submission rules)."""
+    wanted = {"division": campaign.division.value, "submitter": campaign.submitter}
+    other = [
+        f"{key} {description.get(key)!r} where the campaign has {value!r}"
+        for key, value in wanted.items()
+        if str(description.get(key)).lower() != value.lower()
+    ]
+    if other:
+        name = campaign.system if campaign.system != CAPTURE else CAPTURED_FILE
+        raise CampaignError((f"system {name}: {' and '.join(other)}; {fix}",))
+
+
+def _capture_again(campaign: Campaign, name: str) -> str:
+    asked = f"--division {campaign.division} --submitter {shlex.quote(campaign.submitter)}"
+    if campaign.system.endswith(".json"):
+        again = f"`weighbridge systems capture {asked} --name {name} --out {name}.json`"
+        return f"correct the campaign or the file, or describe the machine anew: {again}"
+    return (
+        f"`weighbridge systems show {name}` prints it: keep it as {name}.json with the campaign's values, or describe "
+        f"this machine: `weighbridge systems capture {asked} --out my-box.json`"
+    )
 
 
 def _stated(system: str) -> SystemDescription:

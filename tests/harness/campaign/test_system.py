@@ -64,6 +64,30 @@ def test_a_look_at_the_system_writes_nothing(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("owner", "words"),
+    [
+        ({"division": "closed", "submitter": "Example"}, "division 'closed' where .* 'open'; .*--division open"),
+        ({"division": "open", "submitter": "Other"}, "submitter 'Other' where .* --submitter Example --name mine"),
+        ({}, "division None .* and submitter None"),
+    ],
+)
+def test_a_system_of_another_division_or_submitter_is_refused(tmp_path, owner, words):
+    (tmp_path / "mine.json").write_text(json.dumps(owner))
+    with pytest.raises(CampaignError, match=words):
+        check_system(campaign_in(tmp_path, system="mine.json"))
+
+
+def test_a_shipped_and_a_kept_system_of_another_division(tmp_path):
+    with pytest.raises(CampaignError, match=r"division 'closed' .*`weighbridge systems show"):
+        check_system(campaign_in(tmp_path, system=system_ids()[0]))
+    campaign = campaign_in(tmp_path)
+    describe_system(campaign)
+    check_system(campaign)
+    with pytest.raises(CampaignError, match=r"submitter 'Example' .*; remove .*system\.json"):
+        check_system(campaign_in(tmp_path, submitter="Other"))
+
+
+@pytest.mark.parametrize(
     ("accelerators", "processors", "name"),
     [
         ((8, "AMD Instinct MI300X"), (2, "AMD EPYC 9534 64-Core Processor"), "8xMI300X_2xEPYC_9534"),
