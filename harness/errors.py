@@ -1,6 +1,7 @@
 """HarnessError and its kinds.
 
 HarnessError
+├── UsageError       a command was given something it cannot work with: a file that is not there, or is another kind
 ├── CampaignError    the campaign file is wrong; carries every problem
 ├── PlanError        the campaign is well formed, but no plan that keeps the rules can be made from it
 ├── PreflightError   something this machine lacks; carries every problem
@@ -15,6 +16,10 @@ HarnessError
 
 class HarnessError(Exception):
     """Root of this package's errors. The message ends in the next step to take."""
+
+
+class UsageError(HarnessError):
+    """A command was given something it cannot work with: a file that is missing, of another kind, or in the way."""
 
 
 class _CollectedError(HarnessError):

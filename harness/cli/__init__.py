@@ -58,6 +58,7 @@ def exit_code(error: Exception) -> int | None:
     from sut import errors as answered  # noqa: PLC0415
 
     usage = (
+        ran.UsageError,
         ran.CampaignError,
         ran.PlanError,
         ran.PreflightError,

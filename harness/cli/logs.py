@@ -68,8 +68,26 @@ def truncate(
 ) -> None:
     """Cut an accuracy log as a submission wants it, and print the hash of the whole one."""
     from compliance.submission.truncate import truncate_accuracy_log  # noqa: PLC0415
-    from harness.errors import PlanError  # noqa: PLC0415
+    from harness.errors import UsageError  # noqa: PLC0415
 
     if out.exists():
-        raise PlanError(f"{out} is there already; give another name")
-    typer.echo(f"hash={truncate_accuracy_log(_log_of(log), out)}")
+        raise UsageError(f"{out} is there already; give another name")
+    if not out.parent.is_dir():
+        raise UsageError(f"{out.parent} is no folder; make it, or give another name")
+    source = _log_of(log)
+    _require_accuracy_log(source)
+    typer.echo(f"hash={truncate_accuracy_log(source, out)}")
+
+
+def _require_accuracy_log(path: Path) -> None:
+    """Ends the command for what cannot be an accuracy log: LoadGen begins one with `[` and its first entry."""
+    from harness.errors import UsageError  # noqa: PLC0415
+
+    try:
+        with path.open("rb") as stream:
+            head = stream.read(4096).split()
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read: {error.strerror}; give {ACCURACY_LOG} or its folder") from error
+    start = b"".join(head)
+    if not start.startswith((b'[{"seq_id"', b"[]")):
+        raise UsageError(f"{path}: not an accuracy log of LoadGen; give {ACCURACY_LOG} or its folder")

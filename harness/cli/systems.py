@@ -38,13 +38,21 @@ def capture(
     submitter: Annotated[str, typer.Option(help="Your organisation, as its folder is named.")] = "YourCompany",
     division: Annotated[str, typer.Option(help="closed, open or network.")] = "closed",
     name: Annotated[str, typer.Option(help="system_name; default: from the hardware.")] = "",
-    out: Annotated[Path | None, typer.Option(help="Write <id>.json here instead of printing.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The file to write, <id>.json; default: standard output.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file if it is there.")] = False,
 ) -> None:
     """Describe this machine in MLPerf's form. What cannot be read says `unknown`: fill it in."""
     from harness.campaign.system import captured_name  # noqa: PLC0415
+    from harness.errors import UsageError  # noqa: PLC0415
     from harness.storage import write_atomic  # noqa: PLC0415
     from systems.capture import capture as describe  # noqa: PLC0415
 
+    if out is not None and out.is_dir():
+        raise UsageError(f"{out} is a folder; name the file to write, as in {out / '<id>.json'}")
+    if out is not None and out.exists() and not force:
+        raise UsageError(f"{out} is there already; give another name or --force")
     description = dict(describe(name or "unknown", submitter, division))
     if not name:
         description["system_name"] = captured_name(description)

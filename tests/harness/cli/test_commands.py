@@ -191,3 +191,33 @@ def test_a_system_that_nobody_describes_ends_before_any_run(weighbridge, tmp_pat
     assert code == 2
     assert "systems capture --name my-box --out my-box.json" in err
     assert not (tmp_path / "out").exists()
+
+
+def test_capture_replaces_a_file_only_when_told_to(weighbridge, tmp_path):
+    (tmp_path / "me.json").write_text("mine")
+    code, _, err = weighbridge("systems", "capture", "--out", tmp_path / "me.json")
+    assert (code, (tmp_path / "me.json").read_text()) == (2, "mine")
+    assert "give another name or --force" in err
+    assert weighbridge("systems", "capture", "--out", tmp_path)[0] == 2
+    assert weighbridge("systems", "capture", "--out", tmp_path / "me.json", "--force")[0] == 0
+    assert json.loads((tmp_path / "me.json").read_text())["submitter"] == "YourCompany"
+
+
+@pytest.mark.parametrize("content", [None, "benchmark: x\n", "", "[1, 2]", '{"seq_id": 1}'])
+def test_truncate_takes_only_an_accuracy_log(weighbridge, tmp_path, content):
+    if content is not None:
+        (tmp_path / "log").write_text(content)
+    code, _, err = weighbridge("truncate", tmp_path / "log", tmp_path / "short")
+    assert code == 2
+    assert "give mlperf_log_accuracy.json or its folder" in err
+    assert not (tmp_path / "short").exists()
+
+
+@pytest.mark.parametrize("content", ["[\n]\n", '[\n{ "seq_id" : 0, "qsl_idx" : 1, "data" : "00" }\n]\n'])
+def test_truncate_a_folders_log(weighbridge, tmp_path, content):
+    (tmp_path / "mlperf_log_accuracy.json").write_text(content)
+    assert weighbridge("truncate", tmp_path, tmp_path / "no" / "short")[0] == 2
+    code, out, _ = weighbridge("truncate", tmp_path, tmp_path / "short")
+    assert code == 0
+    assert out.startswith("hash=")
+    assert (tmp_path / "short").read_text() == content
