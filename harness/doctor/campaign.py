@@ -6,6 +6,8 @@ import subprocess
 import sys
 from collections.abc import Iterator
 
+import psutil
+
 from compliance.rule_types import BenchmarkRules, Round
 from harness.campaign.model import Campaign, WorkerChoice
 from harness.campaign.system import CAPTURE, check_system
@@ -173,4 +175,15 @@ def _space(campaign: Campaign, plan: CampaignPlan) -> Iterator[Finding]:
     found = f"{free / 2**30:.1f} GiB free, at most {need / 2**30:.2f} GiB needed below {campaign.out}"
     yield ok("disk for logs", found) if free > 2 * need else fail("disk for logs", found, "choose another `out`")
     most = max(run.prediction.samples for run in plan.runs)
-    yield ok("memory for LoadGen", f"about {most * LOADED_SAMPLE_BYTES / 2**20:.0f} MiB for {most} samples")
+    yield _memory(most)
+
+
+def _memory(samples: int) -> Finding:
+    """LoadGen keeps every sample of a test until its logs are written (F14)."""
+    need, free = samples * LOADED_SAMPLE_BYTES, psutil.virtual_memory().available
+    found = f"about {need / 2**30:.2f} GiB for {samples} samples, {free / 2**30:.1f} GiB free"
+    if need < free:
+        return ok("memory for LoadGen", found)
+    return fail(
+        "memory for LoadGen", found, "lower target_qps, min_query_count or min_duration_s, or end other programs"
+    )

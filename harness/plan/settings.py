@@ -17,6 +17,7 @@ OFFLINE_SLACK = 1.1  # LoadGen issues 10 % more Offline samples than the expecte
 DEFAULT_QUERY_COUNT = 1024  # for the latency scenarios: early stopping needs 459 at p99, and misses need more (F13)
 ONE_AT_A_TIME = (Scenario.SINGLE_STREAM, Scenario.MULTI_STREAM)
 MAX_SAMPLES = 2**31  # LoadGen keeps every sample of a test in memory: more than this is a slip of the pen (F14)
+MAX_DURATION_S = 365 * 86400.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +75,7 @@ def loadgen_settings(
         raise PlanError(f"{rules.name} has no scenario {scenario} in round {round_.name}; choose from {known}")
     problems = [*_target_problems(scenario, choices), *_choice_problems(rules, scenario_rules, choices)]
     resolved = _resolve(rules, scenario_rules, mode, choices, round_)
-    if (choices.target_qps or 0) * resolved.min_duration_ms / 1000 > MAX_SAMPLES:
-        problems.append(f"{scenario}: target_qps = {choices.target_qps:g} asks for more samples than fit; lower it")
+    problems += _size_problems(scenario, choices, resolved)
     if problems:
         raise PlanError("\n".join(problems))
     return LoadgenSettings(
@@ -110,6 +110,28 @@ def _target_problems(scenario: Scenario, choices: ScenarioChoices) -> list[str]:
             problems.append(f"{scenario}: target_qps is for Offline, Server and Interactive; remove it")
     if choices.accuracy_target_qps is not None and scenario.loadgen_name != Scenario.SERVER.value:
         problems.append(f"{scenario}: accuracy_target_qps is for Server and Interactive; remove it")
+    return problems
+
+
+def _size_problems(scenario: Scenario, choices: ScenarioChoices, resolved: _Resolved) -> list[str]:
+    """Values with which a test would never fit into memory or never end: a slip of the pen (F14)."""
+    problems = []
+    if (choices.target_qps or 0) * resolved.min_duration_ms / 1000 > MAX_SAMPLES:
+        problems.append(f"{scenario}: target_qps = {choices.target_qps:g} asks for more samples than fit; lower it")
+    if resolved.min_query_count > MAX_SAMPLES:
+        problems.append(f"{scenario}: min_query_count is above {MAX_SAMPLES}, more than fit; lower it")
+        return problems
+    rates = {"target_qps": choices.target_qps, "accuracy_target_qps": choices.accuracy_target_qps}
+    for key, qps in rates.items():
+        count = resolved.total_sample_count if key.startswith("accuracy") else resolved.min_query_count
+        if qps is not None and count > qps * MAX_DURATION_S:
+            problems.append(f"{scenario}: {key} = {qps:g} takes over a year for {count} queries; raise it")
+    latency_ms = choices.target_latency_ms
+    if latency_ms is not None:
+        if latency_ms / 1000 * resolved.min_query_count > MAX_DURATION_S:
+            problems.append(f"{scenario}: target_latency_ms = {latency_ms:g} takes over a year; lower it")
+        if resolved.min_duration_ms > latency_ms * MAX_SAMPLES:
+            problems.append(f"{scenario}: target_latency_ms = {latency_ms:g} asks for more samples than fit; raise it")
     return problems
 
 

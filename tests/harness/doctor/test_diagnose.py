@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 
 from compliance.rulebook import load_round
+from harness.campaign.load import load_campaign
 from harness.doctor.campaign import campaign_findings
 from harness.doctor.diagnose import diagnose, render
 from harness.doctor.finding import Level
-from tests.support.campaigns import campaign_in
+from tests.support.campaigns import QUICK, campaign_in, write_campaign
 
 
 def found(campaign, what):
@@ -135,3 +136,11 @@ def test_an_interpreter_without_the_workers_modules(tmp_path):
     assert finding.level is Level.FAIL
     assert "No module named 'zmq'" in finding.found
     assert "pip install" in finding.fix
+
+
+def test_more_samples_than_fit_into_memory(tmp_path):
+    text = "{Offline: {target_qps: 2000000, min_query_count: 2147483648}}"
+    campaign = load_campaign(write_campaign(tmp_path, QUICK.partition("scenarios:")[0], scenarios=text))
+    finding = found(campaign, "memory for LoadGen")
+    assert finding.level is Level.FAIL
+    assert "GiB for 2147483648 samples" in finding.found

@@ -221,3 +221,36 @@ def test_interactive_runs_as_server_of_the_interactive_model():
     asked = settings(scenario=Scenario.INTERACTIVE)
     assert (asked.model, asked.scenario) == ("llama2-70b-interactive", "Server")
     assert asked.user_conf.startswith("llama2-70b-interactive.Server.target_qps = 100.3\n")
+
+
+@pytest.mark.parametrize(
+    ("scenario", "values", "words"),
+    [
+        (Scenario.OFFLINE, {"target_qps": 1.0, "min_query_count": 4 * 10**9}, "min_query_count is above 2147483648"),
+        (Scenario.SERVER, {"target_qps": 1.0, "min_query_count": 10**400}, "min_query_count is above 2147483648"),
+        (Scenario.SERVER, {"target_qps": 1e30}, "asks for more samples than fit"),
+        (Scenario.OFFLINE, {"target_qps": 1e-300}, "target_qps = 1e-300 takes over a year"),
+        (Scenario.SERVER, {"target_qps": 1.0, "accuracy_target_qps": 1e-300}, "accuracy_target_qps = 1e-300 takes"),
+        (Scenario.SINGLE_STREAM, {"target_latency_ms": 1e300}, "takes over a year; lower"),
+        (Scenario.SINGLE_STREAM, {"target_latency_ms": 1e-300}, "asks for more samples than fit; raise it"),
+    ],
+)
+def test_slips_of_the_pen(scenario, values, words):
+    round_ = load_round("demo")
+    rules = round_.benchmarks["smollm2-135m"]
+    choices = ScenarioChoices(**values, division=Division.OPEN)
+    with pytest.raises(PlanError, match=words):
+        loadgen_settings(rules, scenario, Mode.PERFORMANCE, None, choices, round_)
+
+
+def test_a_test_of_exactly_a_year_is_planned():
+    round_ = load_round("demo")
+    count = 365 * 86400
+    for qps, good in ((1.0, True), (0.999, False)):
+        choices = ScenarioChoices(target_qps=qps, min_query_count=count, division=Division.OPEN)
+        rules = round_.benchmarks["smollm2-135m"]
+        if good:
+            loadgen_settings(rules, Scenario.OFFLINE, Mode.PERFORMANCE, None, choices, round_)
+        else:
+            with pytest.raises(PlanError, match="over a year"):
+                loadgen_settings(rules, Scenario.OFFLINE, Mode.PERFORMANCE, None, choices, round_)
