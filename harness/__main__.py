@@ -2,7 +2,10 @@
 
 import sys
 
-from harness.cli import main
-
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        from harness.cli import main
+
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -13,16 +13,21 @@ OK, FAILED, USAGE, NOT_JUDGED, INTERRUPTED = 0, 1, 2, 3, 130
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run `weighbridge ARGUMENTS` (default: sys.argv). Returns the exit code; messages go to standard error."""
+    try:
+        return _run(list(sys.argv[1:] if arguments is None else arguments))
+    except KeyboardInterrupt:
+        # Also while typer or a command's own modules are being imported.
+        _say("interrupted")
+        return INTERRUPTED
+
+
+def _run(given: list[str]) -> int:
     from harness.cli.app import app, wants_debug  # noqa: PLC0415 - a package import must stay free of typer
 
-    given = list(sys.argv[1:] if arguments is None else arguments)
     try:
         app(args=given, prog_name="weighbridge")
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else FAILED if end.code else OK
-    except KeyboardInterrupt:
-        _say("interrupted")
-        return INTERRUPTED
     except BrokenPipeError:
         # The reader of a pipe has left. Nothing more may be written, not even by the interpreter at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

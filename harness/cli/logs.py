@@ -52,11 +52,13 @@ def audit(
     from compliance.vocabulary import AuditId, Scenario  # noqa: PLC0415
     from harness.plan.audits import verify  # noqa: PLC0415
     from harness.plan.plan import benchmark_rules  # noqa: PLC0415
+    from harness.run.identity import require_audit_run  # noqa: PLC0415
 
     for value, kind, name in ((scenario, Scenario, "--scenario"), (test, AuditId, "--test")):
         if value not in set(kind):
             raise typer.BadParameter(f"{value} is none of {', '.join(kind)}", param_hint=name)
     rules = benchmark_rules(load_round(round_name), benchmark)
+    require_audit_run(folder, rules.name, scenario, test)
     passed, text = verify(AuditId(test), folder, rules, Scenario(scenario))
     typer.echo(text, nl=False)
     raise typer.Exit(0 if passed else 1)
