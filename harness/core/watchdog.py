@@ -99,7 +99,7 @@ class Watchdog:
             return
         if not data:
             self._poll.unregister(0)
-            self._state.fail("interrupted", "the runner has ended; run it again with --resume")
+            self._state.fail("interrupted", "the runner has ended; `weighbridge run` again resumes it")
             return
         *lines, self._line = (self._line + data).split(b"\n")
         self._lines.extend(line.decode("utf-8", "replace") for line in lines)
@@ -120,7 +120,7 @@ class Watchdog:
         self._interrupts += 1
         if self._interrupts > 1:
             os._exit(INTERRUPTED_EXIT)
-        self._state.fail("interrupted", f"interrupted by {source}; run it again with --resume")
+        self._state.fail("interrupted", f"interrupted by {source}; `weighbridge run` again resumes it")
 
     def _check_heartbeats(self) -> None:
         timeout_s = self._spec.limits.heartbeat_timeout_s

@@ -12,6 +12,7 @@ from compliance.rule_types import BenchmarkRules, Round
 from harness.campaign.model import Campaign, WorkerChoice
 from harness.campaign.system import CAPTURE, check_system
 from harness.doctor.finding import Finding, fail, ok, warn
+from harness.doctor.places import place_findings
 from harness.errors import CampaignError, EvaluationError, PlanError, StorageError
 from harness.evaluate.policy import preflight as evaluator_problems
 from harness.evaluate.tokenizer import tokenizer_file
@@ -33,6 +34,7 @@ PROBE = "import sys, zmq, numpy, msgspec; print('.'.join(map(str, sys.version_in
 def campaign_findings(campaign: Campaign, round_: Round) -> Iterator[Finding]:
     """Everything about the campaign, in the order in which a run would meet it."""
     yield _system(campaign)
+    yield from place_findings(campaign)
     info = None
     try:
         info = TokenDataset.open(campaign.dataset).info

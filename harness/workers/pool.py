@@ -28,7 +28,7 @@ from sut.protocol import EngineConfig, SutFacts
 READY_TIMEOUT_S = 1800.0
 STOP_TIMEOUT_S = 25.0
 # The longest socket path Linux takes is 107 bytes; a socket here is named at most "t65535".
-_MAX_FOLDER_BYTES = 100
+MAX_FOLDER_BYTES = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +140,7 @@ class WorkerPool:
         """The private folder with sockets, links and lengths; the endpoints; the keys where the sockets are TCP."""
         folder = Path(tempfile.mkdtemp(prefix="wb-"))
         self._folder = folder
-        if len(os.fsencode(folder)) > _MAX_FOLDER_BYTES:
+        if len(os.fsencode(folder)) > MAX_FOLDER_BYTES:
             raise WorkerError(f"{folder} is too long a path for sockets; set TMPDIR to a short one")
         root = Path(sut.__file__).resolve().parents[1]
         (folder / "lent").mkdir()

@@ -48,7 +48,7 @@ class WorkerProcess:
                 )
         except OSError as error:
             raise WorkerError(
-                f"worker {index}: {command.argv[0]} cannot be started: {error.strerror}; correct `workers`"
+                f"worker {index}: {command.argv[0]} cannot be started: {error.strerror}; correct `worker`"
             ) from error
         if command.cores:
             with contextlib.suppress(OSError):
