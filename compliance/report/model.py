@@ -29,7 +29,10 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class ReportFinding:
-    """A finding as one profile weighs it: one that does not count there is information. `waiver` covers it, or None."""
+    """A finding as one profile weighs it: one that does not count there is information. `waiver` covers it, or None.
+
+    `official_error` marks what strict lets pass and the official checker turns down.
+    """
 
     id: str
     title: str
@@ -44,6 +47,7 @@ class ReportFinding:
     fix: str
     profiles: tuple[Profile, ...]
     waiver: Waiver | None
+    official_error: bool = False
 
     @property
     def place(self) -> str:
@@ -152,14 +156,20 @@ class _Lens:
         """The outcomes' findings as the profile weighs them; one that the profile has a weight of its own for, once."""
         pairs = [(outcome, finding) for outcome in outcomes for finding in outcome.findings]
         own = {_same(outcome, finding) for outcome, finding in pairs if self.profile in finding.profiles}
+        rejected = {_same(outcome, finding) for outcome, finding in pairs if self._officially(finding)}
         kept = (
-            self._weighed(outcome, finding)
+            self._weighed(outcome, finding, official_error=_same(outcome, finding) in rejected)
             for outcome, finding in pairs
             if self.profile in finding.profiles or _same(outcome, finding) not in own
         )
         return tuple(dict.fromkeys(kept))
 
-    def _weighed(self, outcome: Outcome, finding: Finding) -> ReportFinding:
+    def _officially(self, finding: Finding) -> bool:
+        """Whether a finding is an error of the official profile alone, seen from the strict one."""
+        alone = finding.profiles == (Profile.OFFICIAL,) and finding.severity is Severity.ERROR
+        return alone and self.profile is Profile.STRICT
+
+    def _weighed(self, outcome: Outcome, finding: Finding, *, official_error: bool) -> ReportFinding:
         check = outcome.check
         return ReportFinding(
             id=check.id,
@@ -175,6 +185,7 @@ class _Lens:
             fix=finding.fix or check.fix,
             profiles=finding.profiles,
             waiver=self.waiver(check.id, finding.where),
+            official_error=official_error,
         )
 
     def waiver(self, check_id: str, where: str) -> Waiver | None:

@@ -24,8 +24,9 @@ class _Group:
 def render_text(report: Report, verbose: bool = False, width: int = 80) -> str:  # noqa: FBT001, FBT002 - the agreed form
     """The report as text that ends in a line agreeing with the exit code.
 
-    By default at most about a screen per result: the gravest findings, three places each, no information. `verbose`
-    shows all. Paths are never broken, whatever the `width`.
+    By default at most about a screen per result: the gravest findings, three places each; of the information only
+    what the official checker rejects and strict does not. `verbose` shows all. Paths are never broken, whatever the
+    `width`.
     """
     lines = [*_head(report, width), ""]
     lines.extend(_findings(report, verbose=verbose, width=width))
@@ -53,12 +54,17 @@ def _head(report: Report, width: int) -> Iterator[str]:
 def _grouped(report: Report, *, verbose: bool) -> tuple[_Group, ...]:
     groups: dict[tuple[object, ...], list[ReportFinding]] = {}
     for finding in report.every_finding():
-        if finding.severity is Severity.INFO and not verbose:
+        if not verbose and not _shown(report, finding):
             continue
         key = (finding.id, finding.severity, finding.expected, finding.found, finding.message, finding.waiver)
         groups.setdefault(key, []).append(finding)
     made = (_Group(found[0], tuple(dict.fromkeys(one.place for one in found))) for found in groups.values())
     return tuple(sorted(made, key=lambda group: (_RANK[group.first.severity], group.first.id)))
+
+
+def _shown(report: Report, finding: ReportFinding) -> bool:
+    """Whether a finding is shown without being asked for: a pass that the official checker denies must say why."""
+    return finding.severity is not Severity.INFO or finding.official_error
 
 
 def _findings(report: Report, *, verbose: bool, width: int) -> Iterator[str]:
@@ -67,7 +73,7 @@ def _findings(report: Report, *, verbose: bool, width: int) -> Iterator[str]:
     for group in groups[:most]:
         yield from _group(group, verbose=verbose, width=width)
         yield ""
-    hidden = sum(finding.severity is Severity.INFO for finding in report.every_finding()) if not verbose else 0
+    hidden = 0 if verbose else sum(not _shown(report, finding) for finding in report.every_finding())
     if len(groups) > most:
         yield f"and {len(groups) - most} more kinds of finding (--verbose shows all)"
     if hidden:
@@ -87,6 +93,8 @@ def _group(group: _Group, *, verbose: bool, width: int) -> Iterator[str]:
     yield from _field("wanted", finding.expected, width)
     yield from _field("found", finding.found, width)
     yield from _field("", finding.message, width)
+    if finding.official_error:
+        yield from _field("", "the official checker rejects this; strict does not", width)
     shown = group.places if verbose else group.places[:_PLACES]
     for number, place in enumerate(shown):
         yield f"  {'at' if number == 0 else '':<8}{place}"
@@ -123,14 +131,25 @@ def _waivers(report: Report, width: int) -> Iterator[str]:
 def _last(report: Report) -> str:
     count = {verdict: sum(result.verdict == verdict for result in report.results) for verdict in _VERDICTS}
     total = len(report.results)
+    if report.verdict == FAIL and not total:
+        return f"FAIL: no results found ({report.profile})"
     if report.verdict == FAIL:
         errors = sum(group.first.severity is Severity.ERROR for group in _grouped(report, verbose=False))
         kinds = f"{errors} kind{'' if errors == 1 else 's'} of error"
         return f"FAIL: {count[INVALID]} of {total} results invalid, {kinds} ({report.profile})"
     if report.verdict == PASS:
         said = f"all {total} results valid" if total else "no results found"
-        return f"PASS: {said} ({report.profile})"
-    return f"NOT JUDGED: {count[NOT_JUDGED]} of {total} results have no rules here, no error ({report.profile})"
+        return f"PASS: {said} ({report.profile}){_officially(report)}"
+    unjudged = f"{count[NOT_JUDGED]} of {total} results have no rules here, no error"
+    return f"NOT JUDGED: {unjudged} ({report.profile}){_officially(report)}"
+
+
+def _officially(report: Report) -> str:
+    """What a good end must not hide: how many results the official checker turns down."""
+    rejected = sum(result.official_verdict == INVALID for result in report.results)
+    if report.profile is Profile.OFFICIAL or not rejected:
+        return ""
+    return f"; the official checker rejects {rejected} of {len(report.results)}"
 
 
 _VERDICTS = (VALID, INVALID, NOT_JUDGED)

@@ -25,7 +25,23 @@ def test_the_last_line_agrees_with_the_exit_code(case, tmp_path):
         found = build_report(judgement, profile)
         last = render_text(found).splitlines()[-1]
         assert last.startswith({0: "PASS", 1: "FAIL", 3: "NOT JUDGED"}[found.exit_code])
-        assert last.endswith(f"({profile.value})")
+        assert f" ({profile.value})" in last
+        rejected = sum(result.official_verdict == "invalid" for result in found.results)
+        denied = profile is Profile.STRICT and found.exit_code != 1 and rejected
+        assert last.endswith(f"; the official checker rejects {rejected} of 2" if denied else f"({profile.value})")
+
+
+@pytest.mark.parametrize("check", ["LOG-003", "SYS-002", "MEAS-005"])
+def test_a_strict_pass_says_what_the_official_checker_rejects(check, tmp_path):
+    case = next(case for case in CASES if case.check == check and case.verdicts == ("invalid", "valid"))
+    found = report(case.make(), tmp_path)
+    text = render_text(found)
+    rejected = 2 if check == "SYS-002" else 1
+    assert found.exit_code == 0
+    assert f"{check}  " in text
+    assert "the official checker rejects this; strict does not" in text
+    ending = f"PASS: all 2 results valid (strict); the official checker rejects {rejected} of 2"
+    assert text.splitlines()[-1] == ending
 
 
 def test_a_finding_says_what_was_compared_and_by_how_much_it_failed(tmp_path):
@@ -129,7 +145,7 @@ def test_an_empty_tree_is_good_officially_alone(profile, code, tmp_path):
     round_ = load_round("v6.1")
     found = build_report(judge(discover(tmp_path, round_), round_), profile)
     assert found.exit_code == code
-    expected = "PASS: no results found" if code == 0 else "FAIL: 0 of 0 results invalid, 1 kind of error"
+    expected = "PASS: no results found" if code == 0 else "FAIL: no results found (strict)"
     assert render_text(found).splitlines()[-1].startswith(expected)
 
 
