@@ -1,6 +1,8 @@
 """ACC-: the accuracy run's scores, log and coverage (accuracy_check.py of the official checker)."""
 
+import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from compliance.checks.facts import (
     ACCURACY_LOG,
@@ -20,6 +22,7 @@ from compliance.rule_types import AccuracyTarget
 from compliance.vocabulary import Severity
 
 _TEXT = "accuracy.txt"
+_SHA256 = re.compile(r"[0-9a-fA-F]{64}")
 _SCORES = ("loadgen", "accuracy_text", "benchmark")
 _PRINT = (
     "Print the score as a plain number, as the reference script does: {'rouge1': 44.4718}, not np.float64(44.4718)."
@@ -160,12 +163,19 @@ def maxima(subject: Subject) -> Iterator[Finding | Skip]:
     fix=_TRUNCATE,
 )
 def hash_line(subject: Subject) -> Iterator[Finding | Skip]:
-    """A line hash= followed by the SHA-256 of the untruncated accuracy log; a warning in the open division."""
+    """A line hash= followed by the SHA-256 of the untruncated accuracy log; a warning in the open division.
+
+    The official checker takes any word for the SHA-256.
+    """
     result = result_of(subject)
     if result.accuracy_text is not None and result.accuracy_text.hash is None:
         official, strict = _weights(subject)
         finding = Finding(f"{result.accuracy.folder}/{_TEXT}", "a line hash=<SHA-256 of the whole log>", "no such line")
         yield from graded(finding, official=official, strict=strict)
+    elif result.accuracy_text is not None and not _SHA256.fullmatch(result.accuracy_text.hash or ""):
+        text = result.accuracy_text
+        finding = Finding(f"{result.accuracy.folder}/{_TEXT}", "hash= and 64 hexadecimal digits", f"hash={text.hash}")
+        yield strictly(replace(finding, line=text.hash_line), _weights(subject)[1])
 
 
 @check(

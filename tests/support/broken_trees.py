@@ -144,6 +144,8 @@ CASES = (
     Broken("ACC-003", scored(GEN_LEN=8984409), BOTH),
     Broken("ACC-004", replaced("accuracy/accuracy.txt", "hash=", "sha="), BOTH),
     Broken("ACC-004", replaced("accuracy/accuracy.txt", "hash=", "sha=", base=opened), NONE, name="open"),
+    Broken("ACC-004", replaced("accuracy/accuracy.txt", "hash=", "hash=0"), STRICT, name="65-digits"),
+    Broken("ACC-004", replaced("accuracy/accuracy.txt", "hash=", "hash=g"), STRICT, name="not-hex"),
     Broken("ACC-005", whole_log_wrong_hash, STRICT, also=("ACC-009",)),
     Broken("ACC-006", removed(f"accuracy/{ACCURACY}"), BOTH),
     Broken("ACC-007", padded_log(10241), BOTH),
