@@ -17,6 +17,7 @@ from sut.preflight import PreflightProblem, dataset_problems, module_problems
 from sut.protocol import Engine, EngineConfig
 
 ENTRY_POINT_GROUP = "weighbridge.suts"
+_METHODS = ("start", "warm_up", "begin", "submit", "end", "stop")
 
 _BUILT_IN: Mapping[str, str] = MappingProxyType(
     {
@@ -44,7 +45,24 @@ def create(name: str, config: EngineConfig) -> Engine:
     factory = getattr(module, attribute, None)
     if not callable(factory):
         raise UnknownSut(f"SUT {name!r}: module {module.__name__} has no class {attribute!r}; check the spelling")
-    return cast("Callable[[EngineConfig], Engine]", factory)(config)
+    if isinstance(factory, type):
+        _require_protocol(name, factory)
+    try:
+        engine = cast("Callable[[EngineConfig], Engine]", factory)(config)
+    except SutError:
+        raise
+    except Exception as error:
+        raise UnknownSut(
+            f"{name} is no SUT: {attribute}(config) raised {type(error).__name__}: {error}; it must take an EngineConfig"
+        ) from error
+    _require_protocol(name, engine)
+    return engine
+
+
+def _require_protocol(name: str, found: object) -> None:
+    missing = [method for method in _METHODS if not callable(getattr(found, method, None))]
+    if missing:
+        raise UnknownSut(f"{name} is no SUT: it has no method {', '.join(missing)}; see `sut.protocol.Engine`")
 
 
 def describe(name: str) -> str:
@@ -93,7 +111,7 @@ def _target(name: str) -> str:
     if colon and attribute.isidentifier() and all(part.isidentifier() for part in module.split(".")):
         return name
     near = get_close_matches(name, sut_names(), n=1)
-    hint = f"did you mean {near[0]!r}?" if near else "there are " + ", ".join(sut_names())
+    hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(sut_names())}."
     raise UnknownSut(f"unknown SUT {name!r}; {hint} A class of your own is named module:Class.")
 
 

@@ -1,5 +1,6 @@
 """SUTs by name: built in, by entry point, by module:Class; and the preflight each may offer."""
 
+import re
 import subprocess
 import sys
 
@@ -8,6 +9,7 @@ import pytest
 from sut.errors import BadSettings, StartFailed, UnknownSut
 from sut.null import NullEngine
 from sut.preflight import PreflightProblem
+from sut.protocol import EngineConfig, Sampling
 from sut.registry import create, describe, preflight, sut_names
 from tests.support.worker_process import FAULTY, REPO, engine_config, small_dataset
 
@@ -126,3 +128,21 @@ def test_the_worker_imports_nothing_heavy_and_nothing_of_the_harness():
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=REPO, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("json:JSONDecoder", "json:JSONDecoder is no SUT: it has no method start, warm_up, begin"),
+        ("json:dumps", "json:dumps is no SUT: dumps(config) raised TypeError"),
+        ("builtins:repr", "builtins:repr is no SUT: it has no method start"),
+    ],
+)
+def test_a_class_that_is_no_engine_is_no_sut(name, words):
+    with pytest.raises(UnknownSut, match=re.escape(words)):
+        create(name, EngineConfig({}, "nowhere", Sampling(1, 2)))
+
+
+def test_an_unknown_name_is_followed_by_whole_sentences():
+    with pytest.raises(UnknownSut, match=r"vllm-rocm(, [^ ]+)*\. A class of your own"):
+        create("qqqqqq", EngineConfig({}, "nowhere", Sampling(1, 2)))
