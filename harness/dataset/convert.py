@@ -10,7 +10,7 @@ from typing import cast
 
 import numpy as np
 
-from harness.dataset.rows import Row, raise_problems, read_rows
+from harness.dataset.rows import Row, read_rows
 from harness.errors import EvaluationError, StorageError
 from harness.evaluate.references import FILE_NAME as REFERENCES
 from harness.evaluate.tokenizer import tokenizer_file
@@ -74,9 +74,11 @@ def convert(asked: Conversion) -> Converted:
     if asked.text is not None and asked.tokenizer is None:
         raise BadDataset(f"text of field {asked.text!r} needs a tokenizer; add --tokenizer tokenizer.json")
     vocabulary = None if asked.tokenizer is None else _vocabulary(asked.tokenizer, special_tokens=asked.special_tokens)
-    rows = read_rows(asked.source)
+    read = read_rows(asked.source)
+    rows = read.rows
     token_field = asked.tokens or _present(rows, TOKEN_FIELDS, list)
     if token_field is None and asked.text is None:
+        read.raise_problems(asked.source)
         raise BadDataset(
             f"{asked.source}: no field of token ids among {', '.join(TOKEN_FIELDS)}; the first row has "
             f"{', '.join(rows[0]) or 'no fields'}; name one with --tokens, or text with --text and --tokenizer"
@@ -88,7 +90,7 @@ def convert(asked: Conversion) -> Converted:
         reference, found = _reference(row, number - 1, reference_field)
         references.append(reference)
         problems += [(number, problem) for problem in found]
-    raise_problems(asked.source, [f"row {number}: {problem}" for number, problem in sorted(problems)])
+    read.raise_problems(asked.source, [(read.numbers[number - 1], problem) for number, problem in problems])
     kept = references if any(len(reference) > 1 for reference in references) else []
     _write(asked, prompts, kept, vocabulary)
     return Converted(len(rows), tokenized, len(kept), token_field, reference_field)

@@ -1,6 +1,7 @@
 """The rows of a source file: JSON lines, or one JSON list. Nothing that runs code when read (pickle) is opened."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -15,34 +16,56 @@ GZIP_MAGIC, PARQUET_MAGIC = b"\x1f\x8b", b"PAR1"
 MAX_SHOWN = 20
 
 
-def read_rows(source: Path) -> tuple[Row, ...]:
-    """The objects of `source` in order, one per sample. Raises BadDataset with every row that is none."""
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The rows of a source that are objects, the number of each in the file, and what is wrong with the others.
+
+    `word` says what is numbered: lines of the file, blank ones counted, or the rows of one JSON list; both from 1.
+    """
+
+    rows: tuple[Row, ...]
+    numbers: tuple[int, ...]
+    word: str
+    problems: tuple[tuple[int, str], ...]
+
+    def raise_problems(self, source: Path, more: Sequence[tuple[int, str]] = ()) -> None:
+        """Raise BadDataset with every bad row, these and `more`, in the order of the file; none is fine."""
+        found = sorted((*self.problems, *more))
+        if not found:
+            return
+        lines = [f"{source}: {self.word} {number}: {problem}" for number, problem in found[:MAX_SHOWN]]
+        if len(found) > MAX_SHOWN:
+            lines.append(f"{source}: {len(found) - MAX_SHOWN} more problems like these")
+        end = f"{source}: nothing was written; correct these {self.word}s and convert again"
+        raise BadDataset("\n".join((*lines, end)))
+
+
+def read_rows(source: Path) -> Rows:
+    """The objects of `source` in order, one per sample, and what in it is none.
+
+    Raises BadDataset when the file cannot be read as rows at all, or holds no row.
+    """
     try:
         data = source.read_bytes()
     except OSError as error:
         raise BadDataset(f"{source} cannot be read: {error.strerror}; name a JSON or JSONL file") from None
     _refuse_other_forms(source, data)
-    stripped = data.removeprefix(b"\xef\xbb\xbf").lstrip()
-    found, problems = _list(source, stripped) if stripped.startswith(b"[") else _lines(stripped)
+    text = data.removeprefix(b"\xef\xbb\xbf")
+    is_list = text.lstrip().startswith(b"[")
+    found, problems = _list(source, text) if is_list else _lines(text)
     problems += [
-        f"row {number}: is a {type(row).__name__}, not an object with named fields"
-        for number, row in enumerate(found, start=1)
-        if row is not None and not isinstance(row, dict)
+        (number, f"is of type {type(row).__name__}, not an object with named fields")
+        for number, row in found
+        if not isinstance(row, dict)
     ]
-    raise_problems(source, problems)
-    if not found:
+    if not found and not problems:
         raise BadDataset(f"{source} has no rows; a row is a JSON object, one a line or in a list")
-    return tuple(row for row in found if isinstance(row, dict))
-
-
-def raise_problems(source: Path, problems: list[str]) -> None:
-    """Raise BadDataset with one line per problem, the first ones in full and the rest as a count; none is fine."""
-    if not problems:
-        return
-    lines = [f"{source}: {problem}" for problem in problems[:MAX_SHOWN]]
-    if len(problems) > MAX_SHOWN:
-        lines.append(f"{source}: {len(problems) - MAX_SHOWN} more problems like these")
-    raise BadDataset("\n".join((*lines, f"{source}: nothing was written; correct these rows and convert again")))
+    objects = [(number, row) for number, row in found if isinstance(row, dict)]
+    numbers, rows = tuple(number for number, _ in objects), tuple(row for _, row in objects)
+    read = Rows(rows, numbers, "row" if is_list else "line", tuple(problems))
+    if not rows:
+        read.raise_problems(source)
+    return read
 
 
 def _refuse_other_forms(source: Path, data: bytes) -> None:
@@ -58,24 +81,23 @@ def _refuse_other_forms(source: Path, data: bytes) -> None:
         raise BadDataset(f"{source} is compressed; unpack it first (gunzip)")
 
 
-def _list(source: Path, data: bytes) -> tuple[list[object], list[str]]:
+def _list(source: Path, data: bytes) -> tuple[list[tuple[int, object]], list[tuple[int, str]]]:
     try:
-        return msgspec.json.decode(data, type=list[object]), []
+        return list(enumerate(msgspec.json.decode(data, type=list[object]), start=1)), []
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise BadDataset(f"{source}: no JSON list ({error}); correct the file") from None
 
 
-def _lines(data: bytes) -> tuple[list[object], list[str]]:
-    """One object a line; an empty line holds no row. A line that cannot be read keeps its number as None."""
+def _lines(data: bytes) -> tuple[list[tuple[int, object]], list[tuple[int, str]]]:
+    """One object a line; an empty line holds no row and counts as a line."""
     decoder = msgspec.json.Decoder()
-    found: list[object] = []
-    problems: list[str] = []
-    for line in data.split(b"\n"):
+    found: list[tuple[int, object]] = []
+    problems: list[tuple[int, str]] = []
+    for number, line in enumerate(data.split(b"\n"), start=1):
         if not line.strip():
             continue
         try:
-            found.append(decoder.decode(line))
+            found.append((number, decoder.decode(line)))
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            found.append(None)
-            problems.append(f"row {len(found)}: not JSON ({error}); a row is one JSON object on one line")
+            problems.append((number, f"not JSON ({error}); a row is one JSON object on one line"))
     return found, problems

@@ -108,14 +108,14 @@ def test_what_dataset_json_says(tmp_path):
         ({"tokens": [1], "output": None}, "output: no reference text"),
         ({"tokens": [1], "output": "x", "choices": "AB", "answer": "A"}, "choices: no list of texts"),
         ({"tokens": [1], "output": "x", "choices": ["A"], "answer": 0}, "answer: 0 is none of"),
-        ([1, 2], "is a list, not an object"),
+        ([1, 2], "is of type list, not an object"),
     ],
 )
 def test_a_bad_row_is_named_by_its_number(tmp_path, row, words):
     good = {"tokens": [1], "output": "x"}
     with pytest.raises(BadDataset) as raised:
         converted(tmp_path, [good, row, good])
-    assert "rows.jsonl: row 2: " in str(raised.value)
+    assert "rows.jsonl: line 2: " in str(raised.value)
     assert words in str(raised.value)
     assert [path.name for path in tmp_path.iterdir()] == ["rows.jsonl"]
 
@@ -125,7 +125,7 @@ def test_every_problem_at_once_in_order_and_bounded(tmp_path):
     with pytest.raises(BadDataset) as raised:
         converted(tmp_path, rows)
     lines = str(raised.value).splitlines()
-    assert [line.split(": ")[1] for line in lines[:4]] == ["row 2", "row 2", "row 3", "row 3"]
+    assert [line.split(": ")[1] for line in lines[:4]] == ["line 2", "line 2", "line 3", "line 3"]
     assert "10 more problems" in lines[20]
     assert lines[-1].endswith("convert again")
 
@@ -138,8 +138,8 @@ def test_every_problem_at_once_in_order_and_bounded(tmp_path):
         ("a.parquet", b"PAR1....", "Parquet"),
         ("a.json", b"\x1f\x8b\x08", "gunzip"),
         ("a.json", b"[{", "no JSON list"),
-        ("a.jsonl", b'{"tokens": [1]}\n{"tokens"\n', "row 2: not JSON"),
-        ("a.jsonl", b'{"tokens": [1], "output": "\xff"}\n', "row 1: not JSON"),
+        ("a.jsonl", b'{"tokens": [1]}\n{"tokens"\n', "line 2: not JSON"),
+        ("a.jsonl", b'{"tokens": [1], "output": "\xff"}\n', "line 1: not JSON"),
         ("a.json", b'{\n "tokens": [1]\n}', "one JSON object on one line"),
         ("a.jsonl", b"", "has no rows"),
         ("a.json", b"[]", "has no rows"),
@@ -177,6 +177,23 @@ def test_what_a_tokenizer_refuses(tmp_path, options, words):
         converted(tmp_path, [{"tokens": [4], "input": "tell", "blank": " "}], **options)
 
 
+def test_every_kind_of_bad_row_at_its_line_blank_lines_counted(tmp_path):
+    source = tmp_path / "a.jsonl"
+    source.write_text('\n\n{"tokens": [1]}\n{"tokens"\n\n{"tokens": []}\n[1]\n{"tokens": [-1]}\n')
+    with pytest.raises(BadDataset) as raised:
+        convert(Conversion(source, tmp_path / "out"))
+    lines = str(raised.value).splitlines()
+    assert [line.split(": ")[1] for line in lines[:-1]] == ["line 4", "line 6", "line 7", "line 8"]
+    assert "not JSON" in lines[0]
+
+
+def test_bad_rows_of_a_list_are_counted_as_rows(tmp_path):
+    source = tmp_path / "a.json"
+    source.write_text('[\n{"tokens": [1]},\n7,\n{"tokens": []}]')
+    with pytest.raises(BadDataset, match=r"(?s)row 2: is of type int.*row 3: tokens: the prompt is empty"):
+        convert(Conversion(source, tmp_path / "out"))
+
+
 def test_a_missing_source(tmp_path):
     with pytest.raises(BadDataset, match="cannot be read"):
         convert(Conversion(tmp_path / "absent.json", tmp_path / "out"))
@@ -186,7 +203,7 @@ def test_an_earlier_dataset_is_replaced_on_request_only(tmp_path):
     converted(tmp_path, [{"tokens": [1], "output": "x"}])
     with pytest.raises(BadDataset, match="--replace"):
         converted(tmp_path, [{"tokens": [2]}])
-    with pytest.raises(BadDataset, match="row 1"):
+    with pytest.raises(BadDataset, match="line 1"):
         converted(tmp_path, [{"tokens": []}], replace=True)
     assert TokenDataset.open(tmp_path / "out").tokens(0).tolist() == [1]
     _, prompts, out = converted(tmp_path, [{"tokens": [2]}], replace=True)
