@@ -193,8 +193,8 @@ def metric(subject: Subject) -> Iterator[Finding | Skip]:
     "old:1583-1601, 2042-2054",
     Scope.RESULT,
     _RULES,
-    fix="Leave sample_concatenate_permutation at 1, as mlperf.conf has it (set `equal_issue: true` in the campaign or leave"
-    " it out), and repeat the run.",
+    fix="Leave sample_concatenate_permutation at 1, as mlperf.conf has it (set `equal_issue: true` in the campaign"
+    " or leave it out), and repeat the run.",
 )
 def equal_issue(subject: Subject) -> Iterator[Finding | Skip]:
     """effective_sample_concatenate_permutation is true where prompts differ in length: an error in closed and network.

@@ -54,7 +54,7 @@ def _head(report: Report, width: int) -> Iterator[str]:
 def _grouped(report: Report, *, verbose: bool) -> tuple[_Group, ...]:
     groups: dict[tuple[object, ...], list[ReportFinding]] = {}
     for finding in report.every_finding():
-        if not verbose and not _shown(report, finding):
+        if not verbose and not _shown(finding):
             continue
         key = (finding.id, finding.severity, finding.expected, finding.found, finding.message, finding.waiver)
         groups.setdefault(key, []).append(finding)
@@ -62,7 +62,7 @@ def _grouped(report: Report, *, verbose: bool) -> tuple[_Group, ...]:
     return tuple(sorted(made, key=lambda group: (_RANK[group.first.severity], group.first.id)))
 
 
-def _shown(report: Report, finding: ReportFinding) -> bool:
+def _shown(finding: ReportFinding) -> bool:
     """Whether a finding is shown without being asked for: a pass that the official checker denies must say why."""
     return finding.severity is not Severity.INFO or finding.official_error
 
@@ -73,7 +73,7 @@ def _findings(report: Report, *, verbose: bool, width: int) -> Iterator[str]:
     for group in groups[:most]:
         yield from _group(group, verbose=verbose, width=width)
         yield ""
-    hidden = 0 if verbose else sum(not _shown(report, finding) for finding in report.every_finding())
+    hidden = 0 if verbose else sum(not _shown(finding) for finding in report.every_finding())
     if len(groups) > most:
         yield f"and {len(groups) - most} more kinds of finding (--verbose shows all)"
     if hidden:
