@@ -4,6 +4,7 @@ ComplianceError
 ├── RuleError        a round or a benchmark that this installation has no rules for, or a rule file that is wrong
 ├── UnreadableFile   a file that cannot be read as what it should be; carries path and line
 └── RenderError      a tree that cannot be written completely, and therefore is not written at all
+    └── TargetError  the place for the tree is taken, missing, or not ours
 """
 
 from pathlib import Path
@@ -23,6 +24,10 @@ class RenderError(ComplianceError):
     def __init__(self, problems: tuple[str, ...]) -> None:
         self.problems = problems
         super().__init__("\n".join(problems))
+
+
+class TargetError(RenderError):
+    """A tree that cannot be rendered where it was asked for: the folder is in use, its parent missing, or not ours."""
 
 
 class UnreadableFile(ComplianceError):

@@ -7,6 +7,7 @@ HarnessError
 ├── PreflightError   something this machine lacks; carries every problem
 ├── StorageError     a file that cannot be written where it must be
 ├── WorkerError      a worker could not be started, or answers for another dataset than the rest
+│   └── WorkerChoiceError  a worker that cannot be started as the campaign or the surroundings describe it
 ├── LoadgenError     LoadGen is missing, refused its settings, or left no whole log
 ├── RunAborted       a run that was ended before LoadGen ended it; carries the kind of its outcome
 ├── EvaluationError  answers that cannot be scored
@@ -48,6 +49,10 @@ class StorageError(HarnessError):
 
 class WorkerError(HarnessError):
     """A worker could not be started or used."""
+
+
+class WorkerChoiceError(WorkerError):
+    """A worker that cannot be started as it is described: no such interpreter, no room for its sockets' paths."""
 
 
 class LoadgenError(HarnessError):

@@ -53,7 +53,7 @@ def create(name: str, config: EngineConfig) -> Engine:
         raise
     except Exception as error:
         raise UnknownSut(
-            f"{name} is no SUT: {attribute}(config) raised {type(error).__name__}: {error}; it must take an EngineConfig"
+            f"{name} is no SUT: {attribute}(config) raised {type(error).__name__}: {error}; see `sut.protocol`"
         ) from error
     _require_protocol(name, engine)
     return engine

@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 
 import jinja2
 
-from compliance.errors import ComplianceError, RenderError
+from compliance.errors import ComplianceError, RenderError, TargetError
 from compliance.submission.manifest import Manifest, list_files, manifest_path, manifest_text
 from compliance.submission.originals import keep_originals
 from compliance.submission.place import Action, Placement
@@ -75,7 +75,9 @@ def render(placements: Sequence[Placement], target: Target) -> Manifest:
 
     Raises RenderError with every problem; then neither tree nor manifest exists (or the tree of before is untouched).
     """
-    problems = [*_target_problems(target), *_source_problems(placements)]
+    if misplaced := tuple(_target_problems(target)):
+        raise TargetError(misplaced)
+    problems = [*_source_problems(placements)]
     texts: dict[str, str] = {}
     for placement in placements:
         if placement.action is Action.TEMPLATE:
@@ -96,7 +98,7 @@ def _target_problems(target: Target) -> Iterator[str]:
         yield f"{tree.parent}: no such folder; create it or give another --out"
     if tree.exists() and (not tree.is_dir() or any(tree.iterdir())):
         if not target.replace:
-            yield f"{tree}: exists and is not empty; remove it, give another --out or ask for its replacement"
+            yield f"{tree}: exists and is not empty; remove it, give another --out or take its place with --replace"
         elif not manifest_path(tree).is_file():
             yield f"{tree}: has no manifest beside it, so it was not rendered here; remove it yourself"
 

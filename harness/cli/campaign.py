@@ -40,7 +40,7 @@ def init(
     from compliance.rulebook import load_round  # noqa: PLC0415
     from compliance.vocabulary import Division  # noqa: PLC0415
     from harness.campaign.init import campaign_text  # noqa: PLC0415
-    from harness.errors import CampaignError  # noqa: PLC0415
+    from harness.errors import CampaignError, UsageError  # noqa: PLC0415
     from harness.plan.plan import benchmark_rules  # noqa: PLC0415
     from harness.storage import write_atomic  # noqa: PLC0415
 
@@ -54,6 +54,8 @@ def init(
         return
     if out.exists() and not force:
         raise CampaignError((f"{out} is there already; give another name or --force",))
+    if not out.parent.is_dir():
+        raise UsageError(f"{out.parent}: no such folder; create it or give another name")
     write_atomic(out, text)
     typer.echo(f"wrote {out}: set what it marks, then `weighbridge doctor {out}`")
 

@@ -33,10 +33,22 @@ def accuracy(  # noqa: PLR0913 - one option per input of the score
 
     if division not in set(Division):
         raise typer.BadParameter(f"{division} is none of {', '.join(Division)}", param_hint="--division")
+    if evaluator not in (None, "rouge", "choice"):
+        raise typer.BadParameter(f"no evaluator {evaluator!r}; give rouge or choice", param_hint="--evaluator")
     rules = benchmark_rules(load_round(round_name), benchmark)
+    _require_files(
+        _log_of(log), dataset / "dataset.json", tokenizer / "tokenizer.json" if tokenizer.is_dir() else tokenizer
+    )
     score = score_log(_log_of(log), dataset, tokenizer, rules, evaluator, nltk_data, Division(division), write=write)
     typer.echo(render_scores(score), nl=False)
     raise typer.Exit(0 if score.passed else 1)
+
+
+def _require_files(*paths: Path) -> None:
+    from harness.errors import UsageError  # noqa: PLC0415
+
+    if missing := [f"{path}: no such file; correct the command" for path in paths if not path.is_file()]:
+        raise UsageError("\n".join(missing))
 
 
 def audit(

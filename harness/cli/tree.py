@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from compliance.report.model import Report
 
 Waivers = Annotated[Path | None, typer.Option(help="File of waivers: id, reason, until.")]
-RoundName = Annotated[str, typer.Option("--round", help="The round whose rules count.")]
 
 
 def package(
@@ -39,7 +38,12 @@ def package(
 def check(
     tree: Annotated[Path, typer.Argument(exists=True, file_okay=False, help="The submission tree.")],
     *,
-    round_name: RoundName = "v6.1",
+    round_name: Annotated[
+        str | None,
+        typer.Option(
+            "--round", help="The round whose rules count; default: the manifest's beside the tree, else v6.1."
+        ),
+    ] = None,
     profile: Annotated[str, typer.Option(help="strict: the rules as written; official: the official checker.")] = (
         "strict"
     ),
@@ -50,12 +54,18 @@ def check(
 ) -> None:
     """Judge a submission tree: one verdict per result, by the official checker and by the rules as written."""
     from compliance.vocabulary import Profile  # noqa: PLC0415
-    from harness.package.judging import judge_tree  # noqa: PLC0415
+    from harness.package.judging import DEFAULT_ROUND, judge_tree, likely_round, packaged_round  # noqa: PLC0415
 
     if profile not in set(Profile):
         raise typer.BadParameter(f"{profile} is none of {', '.join(Profile)}", param_hint="--profile")
     render = _renderer(output, verbose=verbose)
-    report = judge_tree(tree, round_name, Profile(profile), submitter, waivers)
+    packaged = None if round_name else packaged_round(tree)
+    if packaged:
+        typer.echo(f"judged by round {packaged}, which the manifest beside the tree names", err=True)
+    report = judge_tree(tree, round_name or packaged or DEFAULT_ROUND, Profile(profile), submitter, waivers)
+    likely = None if round_name else likely_round(report)
+    if likely:
+        typer.echo(f"this tree looks like round {likely}: weighbridge check {tree} --round {likely}", err=True)
     typer.echo(render(report).rstrip("\n"))
     raise typer.Exit(report.exit_code)
 
@@ -78,7 +88,9 @@ def _renderer(output: str, *, verbose: bool) -> "Callable[[Report], str]":
 def report(
     path: CampaignFile,
     *,
-    tree: Annotated[Path | None, typer.Option(help="The rendered tree, to show its verdict.")] = None,
+    tree: Annotated[
+        Path | None, typer.Option(exists=True, file_okay=False, help="The rendered tree, to show its verdict.")
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="The HTML page; default: report.html in the campaign's out.")] = None,
 ) -> None:
     """Write one self-contained HTML page of the campaign, with text and JSON beside it."""
@@ -88,5 +100,9 @@ def report(
     campaign, round_ = load(path)
     page = out or campaign.out / "report.html"
     judged = judge_tree(tree, round_.name) if tree else None
+    if not any((campaign.out / "runs").glob("*/*/*/run.json")):
+        typer.echo(f"no runs in {campaign.out} yet; make them with `weighbridge run {path}`", err=True)
+    if judged and not judged.results:
+        typer.echo(f"no results in {tree} yet; render it with `weighbridge package {path} --out {tree}`", err=True)
     write_report(campaign.out, tree, judged, page)
     typer.echo(f"wrote {page}")

@@ -11,7 +11,7 @@ from harness.campaign.model import Campaign, WorkerChoice
 from harness.campaign.system import check_system
 from harness.core.preflight import stray_audit
 from harness.core.spec import Limits
-from harness.errors import PlanError, PreflightError, StorageError
+from harness.errors import PlanError, PreflightError, StorageError, UsageError
 from harness.evaluate.policy import preflight as evaluator_problems
 from harness.plan.plan import PERFORMANCE, CampaignPlan, PlannedRun, engine_config, make_plan
 from harness.run.after import Verdict, evaluator_name, follow_up
@@ -222,7 +222,7 @@ def _locked(out: Path) -> Iterator[None]:
         out.mkdir(parents=True, exist_ok=True)
         lock = (out / LOCK_NAME).open("w")
     except OSError as error:
-        raise StorageError(f"{out} cannot be used: {error.strerror}; choose another `out`") from error
+        raise UsageError(f"{out} cannot be used: {error.strerror}; choose another `out`") from error
     with lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

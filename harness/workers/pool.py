@@ -18,7 +18,7 @@ import zmq
 
 import sut
 from harness.core.spec import WorkerEndpoint
-from harness.errors import WorkerError
+from harness.errors import WorkerChoiceError, WorkerError
 from harness.workers.launch import LENT_PACKAGES, Surroundings, WorkerPlace, launch
 from harness.workers.process import WorkerProcess
 from sut.control import WorkerConfig
@@ -141,7 +141,7 @@ class WorkerPool:
         folder = Path(tempfile.mkdtemp(prefix="wb-"))
         self._folder = folder
         if len(os.fsencode(folder)) > MAX_FOLDER_BYTES:
-            raise WorkerError(f"{folder} is too long a path for sockets; set TMPDIR to a short one")
+            raise WorkerChoiceError(f"{folder} is too long a path for sockets; set TMPDIR to a short one")
         root = Path(sut.__file__).resolve().parents[1]
         (folder / "lent").mkdir()
         for package in LENT_PACKAGES:
@@ -151,7 +151,9 @@ class WorkerPool:
         self._sha256 = self.plan.dataset_sha256 or dataset.sha256
         heads = {head for place in self.places if (head := _head(place)) is not None}
         if len(heads) > 1:
-            raise WorkerError(f"workers reach this machine by {', '.join(sorted(heads))}; give all hosts one `head`")
+            raise WorkerChoiceError(
+                f"workers reach this machine by {', '.join(sorted(heads))}; give all hosts one `head`"
+            )
         if heads:
             self._use_tcp(heads.pop())
         else:
@@ -222,7 +224,9 @@ def _head(place: WorkerPlace) -> str | None:
         # Connecting a datagram socket sends nothing; it only asks the routing table.
         probe.connect((place.host.rpartition("@")[2], 9))
         return str(probe.getsockname()[0])
-    raise WorkerError(f"no address of this machine is known that {place.host} could reach; give the worker a `head`")
+    raise WorkerChoiceError(
+        f"no address of this machine is known that {place.host} could reach; give the worker a `head`"
+    )
 
 
 def _free_ports(address: str, count: int) -> list[int]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from harness.errors import WorkerError
+from harness.errors import WorkerChoiceError
 from harness.workers.launch import Launch
 from sut.control import WorkerCommand, WorkerConfig, WorkerStatus
 
@@ -47,7 +47,7 @@ class WorkerProcess:
                     start_new_session=True,
                 )
         except OSError as error:
-            raise WorkerError(
+            raise WorkerChoiceError(
                 f"worker {index}: {command.argv[0]} cannot be started: {error.strerror}; correct `worker`"
             ) from error
         if command.cores:

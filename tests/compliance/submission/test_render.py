@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from compliance.errors import RenderError, UnreadableFile
+from compliance.errors import RenderError, TargetError, UnreadableFile
 from compliance.rulebook import load_round
 from compliance.submission import render as module
 from compliance.submission.bandwidth import bandwidth, token_bounds
@@ -164,7 +164,7 @@ def test_read_only_target(source: Path, tmp_path: Path) -> None:
 
 def test_target_that_is_a_file(source: Path, target: Target) -> None:
     target.tree.write_text("mine")
-    with pytest.raises(RenderError, match="exists and is not empty"):
+    with pytest.raises(TargetError, match="exists and is not empty.*--replace"):
         render((copy("a.txt", source),), target)
     assert target.tree.read_text() == "mine"
 

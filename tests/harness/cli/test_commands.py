@@ -3,9 +3,11 @@ from pathlib import Path
 
 import pytest
 
+from compliance.submission.manifest import Manifest, list_files, manifest_text
 from harness.campaign.load import load_campaign
 from harness.cli import main
 from tests.support.campaigns import write_campaign
+from tests.support.trees import clean_tree
 
 
 @pytest.fixture
@@ -221,3 +223,78 @@ def test_truncate_a_folders_log(weighbridge, tmp_path, content):
     assert code == 0
     assert out.startswith("hash=")
     assert (tmp_path / "short").read_text() == content
+
+
+ACCURACY = ("accuracy", "{tmp}", "--round", "demo", "--benchmark", "smollm2-135m", "--dataset", "{tmp}/d")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("init", "{tmp}/nodir/c.yaml"), "nodir: no such folder"),
+        ((*ACCURACY, "--tokenizer", "{tmp}/missing"), "missing: no such file"),
+        ((*ACCURACY, "--tokenizer", "t", "--evaluator", "none"), "no evaluator 'none'"),
+        (("report", "{tmp}/campaign.yaml", "--tree", "{tmp}/nope"), "does not exist"),
+    ],
+)
+def test_a_missing_file_is_the_callers_mistake(weighbridge, tmp_path, arguments, words):
+    write_campaign(tmp_path)
+    code, _, err = weighbridge(*(argument.format(tmp=tmp_path) for argument in arguments))
+    assert code == 2, err
+    assert words in " ".join(err.split())
+
+
+def test_an_out_that_is_no_folder_is_the_callers_mistake(weighbridge, tmp_path):
+    (tmp_path / "file").write_text("")
+    code, _, err = weighbridge("run", write_campaign(tmp_path, out=str(tmp_path / "file")))
+    assert code == 2
+    assert "choose another `out`" in err
+
+
+def test_a_worker_without_interpreter_is_the_callers_mistake(weighbridge, tmp_path):
+    code, _, err = weighbridge("run", write_campaign(tmp_path, worker="[{python: /nonexistent/python}]"))
+    assert code == 2
+    assert "cannot be started" in err
+
+
+def demo_tree(folder):
+    return clean_tree("smollm2-135m", ("Offline", "Server"), round_name="demo").write(folder)
+
+
+def test_a_tree_of_another_round_is_hinted_at_and_not_switched_to(weighbridge, tmp_path):
+    tree = demo_tree(tmp_path / "tree")
+    code, out, err = weighbridge("check", tree)
+    assert code == 1
+    assert "round v6.1" in out
+    assert err == f"this tree looks like round demo: weighbridge check {tree} --round demo\n"
+    assert weighbridge("check", tree, "--round", "v6.1")[2] == ""
+
+
+def test_a_packaged_tree_is_judged_by_the_round_of_its_manifest(weighbridge, tmp_path):
+    tree = demo_tree(tmp_path / "tree")
+    manifest = Manifest("demo", tree, list_files(tree), {})
+    manifest.path.write_text(manifest_text(manifest))
+    code, out, err = weighbridge("check", tree, "--format", "json")
+    assert (code, json.loads(out)["round"]) == (0, "demo")
+    assert err == "judged by round demo, which the manifest beside the tree names\n"
+
+
+@pytest.mark.parametrize("text", ["{", '{"round": "v0", "files": {}, "originals": {}}'])
+def test_a_manifest_without_a_known_round_leaves_the_default(weighbridge, tmp_path, text):
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree.manifest.json").write_text(text)
+    _, out, err = weighbridge("check", tmp_path / "tree", "--format", "json")
+    assert (json.loads(out)["round"], err) == ("v6.1", "")
+
+
+def test_a_report_without_runs_or_results_is_written_and_says_so(weighbridge, tmp_path):
+    path = write_campaign(tmp_path)
+    (tmp_path / "empty").mkdir()
+    code, out, err = weighbridge("report", path, "--tree", tmp_path / "empty", "--out", tmp_path / "page.html")
+    assert code == 0, err
+    assert (tmp_path / "page.html").is_file()
+    assert out == f"wrote {tmp_path / 'page.html'}\n"
+    runs, results = err.splitlines()
+    assert runs.startswith("no runs in ")
+    assert " yet; " in runs
+    assert results.startswith(f"no results in {tmp_path / 'empty'} yet; ")
