@@ -6,6 +6,7 @@ from compliance.rule_types import BenchmarkRules, Round, ScenarioRules
 from compliance.vocabulary import Division, Scenario
 
 _ONE_AT_A_TIME = (Scenario.SINGLE_STREAM, Scenario.MULTI_STREAM)
+_WITHOUT_A_MODEL = ("null", "echo", "synthetic")
 _ACCURACY_RATE = "\n    # accuracy_target_qps: 1.0    # rate of the accuracy run, which has no latency limits"
 
 
@@ -18,7 +19,6 @@ def campaign_text(
 # A Weighbridge campaign: one system, one benchmark, one division. Relative paths are relative to this file.
 # `weighbridge doctor`, `plan`, `run`, `package` and `report` take this file, `check` takes the tree.
 # ${{VAR}} in a value reads the environment.
-# yaml-language-server: $schema=campaign.schema.json
 round: {_yaml(round_.name)}
 division: {division.value}            # closed: the rules decide; open: your model, your settings
 submitter: {_yaml(submitter)}
@@ -40,9 +40,12 @@ worker: {{count: 1}}
 # Prompts as token ids: a folder that `weighbridge dataset convert SOURCE dataset` makes
 # ({rules.dataset_size} samples of {rules.dataset}).
 dataset: dataset
-tokenizer: tokenizer.json    # decodes the answers when accuracy is computed
+{_scoring(sut)}
 # nltk_data: nltk_data       # sentence model, where a score needs it
 out: out                     # logs and records of every run
+# Where the division leaves the choice:
+# audits: true               # closed: the rules' audits are run always; open: only if true
+# equal_issue: {str(rules.equal_issue).lower():<14}# every sample equally often, in whole passes; closed: the rules'
 
 scenarios:
 {scenarios}
@@ -55,6 +58,19 @@ measurements:
   weight_data_types: ""
   weight_transformations: ""
 """
+
+
+def _scoring(sut: str) -> str:
+    """The lines that decide how answers are scored; those of a SUT without a model are not worth a score."""
+    if sut in _WITHOUT_A_MODEL:
+        return (
+            f"evaluator: none              # {sut} answers without a model: nothing to score\n"
+            "# tokenizer: tokenizer.json  # decodes a model's answers when accuracy is computed"
+        )
+    return (
+        "tokenizer: tokenizer.json    # decodes the answers when accuracy is computed\n"
+        "# evaluator: rouge           # rouge, choice or none; default: the benchmark's own"
+    )
 
 
 def _first_scenarios(rules: BenchmarkRules) -> tuple[Scenario, ...]:
