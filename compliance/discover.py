@@ -3,11 +3,13 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from compliance.discover_files import Reading, Tree, fill, folder_of, matching, walk
+from compliance.discover_files import Reading, Tree, fill, folder_of, matching, shown, walk
 from compliance.discover_result import Place, find_result
+from compliance.errors import UnreadableFile
 from compliance.logs.documents import Document, read_document
 from compliance.records import Result, Submission, SubmitterEntry, SystemEntry
 from compliance.rule_types import Layout, Round
+from compliance.submission.manifest import differences, manifest_path
 from compliance.vocabulary import Division
 
 _CALIBRATION = "calibration"
@@ -23,10 +25,12 @@ def discover(root: Path, round_: Round, submitter: str | None = None) -> Submiss
     files, refused = walk(tree)
     entries: list[SubmitterEntry] = []
     others: list[str] = []
+    left_out: list[str] = []
     for division, name in _submitters(tree, round_.layout):
         if submitter in {None, name}:
             entries.append(_submitter(tree, round_, division, name))
         else:
+            left_out.append(name)
             others.append(fill(round_.layout.submitter, {"division": division.value, "submitter": name}))
     return Submission(
         root=root,
@@ -34,7 +38,21 @@ def discover(root: Path, round_: Round, submitter: str | None = None) -> Submiss
         submitters=tuple(entries),
         files=tuple(file for file in files if not _under(file.path, others)),
         unreadable=tuple(entry for entry in refused if not _under(entry.path, others)),
+        left_out=tuple(dict.fromkeys(left_out)),
+        differences=tuple(one for one in _since_packaging(root) if not _under(one[0], others)),
     )
+
+
+def _since_packaging(root: Path) -> Iterator[tuple[str, str]]:
+    """Where the tree is no longer what the manifest beside it says; nothing where there is no manifest."""
+    if not manifest_path(root).is_file():
+        return
+    try:
+        for difference in differences(root):
+            yield shown(difference.path), difference.what
+    except (UnreadableFile, OSError) as error:
+        reason = error.reason if isinstance(error, UnreadableFile) else error.strerror
+        yield ".", f"cannot be compared with its manifest: {reason}"
 
 
 def _under(path: str, folders: list[str]) -> bool:

@@ -11,6 +11,7 @@ from compliance.records import TreeFile, Unreadable
 
 T = TypeVar("T")
 _NOT_WALKED = ".git"
+_RENAME = "Rename it to a name in UTF-8, best in letters, digits, dots, dashes and underscores."
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +120,7 @@ def walk(tree: Tree) -> tuple[tuple[TreeFile, ...], tuple[Unreadable, ...]]:
             item = _tree_file(entry, path)
             files.append(item)
             if not _printable(entry.name):
-                refused.append(Unreadable(item.path, None, "the name is not UTF-8; rename it"))
+                refused.append(Unreadable(item.path, None, "the name is not UTF-8", fix=_RENAME))
             if item.kind == "dir" and path != _NOT_WALKED:
                 waiting.append(path)
     return tuple(sorted(files, key=lambda file: file.path)), tuple(refused)
@@ -137,8 +138,8 @@ def _tree_file(entry: "os.DirEntry[str]", path: str) -> TreeFile:
 
 
 def shown(path: str) -> str:
-    """A path that can be printed: bytes of a name that are not UTF-8 become replacement characters."""
-    return path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    """A path that can be printed: bytes of a name that are not UTF-8 become backslash escapes."""
+    return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def _printable(name: str) -> bool:

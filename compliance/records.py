@@ -22,13 +22,14 @@ from compliance.vocabulary import AuditId, Division, Scenario
 class Unreadable:
     """A file that should have been there and readable: path relative to the tree, 1-based line or None, and why not.
 
-    `parsed` when it is JSON, but of another form.
+    `parsed` when it is JSON, but of another form. `fix` where one is known that the reason alone does not give.
     """
 
     path: str
     line: int | None
     reason: str
     parsed: bool = False
+    fix: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,10 +129,16 @@ class TreeFile:
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """A whole tree, walked once."""
+    """A whole tree, walked once.
+
+    `left_out` names the submitters that were not asked for. `differences` are the files that the manifest beside the
+    tree knows otherwise, as (path, how); none where there is no manifest.
+    """
 
     root: Path
     round_name: str
     submitters: tuple[SubmitterEntry, ...]
     files: tuple[TreeFile, ...]
     unreadable: tuple[Unreadable, ...]
+    left_out: tuple[str, ...] = ()
+    differences: tuple[tuple[str, str], ...] = ()

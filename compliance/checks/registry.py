@@ -7,7 +7,18 @@ from importlib import import_module
 from compliance.checks.model import Check, CheckFunction, Scope
 from compliance.checks.sources import cite
 
-MODULES = ("structure", "scenarios", "logs", "performance", "latency", "accuracy", "system", "measurements", "audits")
+MODULES = (
+    "structure",
+    "integrity",
+    "scenarios",
+    "logs",
+    "performance",
+    "latency",
+    "accuracy",
+    "system",
+    "measurements",
+    "audits",
+)
 """The modules of this package that hold checks, in the order a report shows their findings."""
 
 _CHECKS: dict[str, Check] = {}

@@ -215,7 +215,9 @@ def not_empty(subject: Subject) -> Iterator[Finding | Skip]:
     """At least one results folder was found. The official checker calls an empty tree good."""
     systems = (system for submitter in subject.submission.submitters for system in submitter.systems)
     if not any(system.results for system in systems):
-        yield strictly(Finding(".", "at least one results folder", "none"))
+        there = ", ".join(subject.submission.left_out)
+        message = f"submitters there are: {there}" if there else ""
+        yield strictly(Finding(".", "at least one results folder", "none", message=message))
 
 
 @check(
@@ -282,4 +284,4 @@ def submitter_folders(subject: Subject) -> Iterator[Finding | Skip]:
 def readable(subject: Subject) -> Iterator[Finding | Skip]:
     """Nothing of the tree's own level was found unreadable."""
     for noted in subject.submission.unreadable:
-        yield Finding(noted.path, "a readable file or folder", noted.reason, line=noted.line)
+        yield Finding(noted.path, "a readable file or folder", noted.reason, fix=noted.fix, line=noted.line)

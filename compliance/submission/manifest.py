@@ -20,6 +20,14 @@ class FileEntry:
 
 
 @dataclass(frozen=True, slots=True)
+class Difference:
+    """One file that a tree and its manifest disagree on, by its path in the tree, and how."""
+
+    path: str
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
 class Manifest:
     """A rendered tree: the round it is for, its files by path, and the whole logs its truncated ones come from.
 
@@ -39,7 +47,9 @@ class Manifest:
 
 def manifest_path(tree: Path) -> Path:
     """The manifest's place for a tree."""
-    return tree.parent / f"{tree.name}.manifest.json"
+    # A tree given as "." or ".." has its name only in the full path.
+    named = tree if tree.name not in {"", ".."} else tree.resolve()
+    return named.parent / f"{named.name}.manifest.json"
 
 
 def list_files(tree: Path) -> dict[str, FileEntry]:
@@ -77,15 +87,20 @@ def read_manifest(tree: Path) -> Manifest:
 def verify_manifest(tree: Path) -> tuple[str, ...]:
     """What differs between a tree and the manifest beside it, one sentence per file. Empty when nothing does.
 
-    Raises UnreadableFile when there is no manifest to compare with.
+    Raises UnreadableFile when there is no manifest to compare with, OSError when a file of the tree cannot be read.
     """
+    return tuple(f"{difference.path}: {difference.what}" for difference in differences(tree))
+
+
+def differences(tree: Path) -> tuple[Difference, ...]:
+    """What differs between a tree and the manifest beside it, by path; raises as `verify_manifest` does."""
     recorded = read_manifest(tree).files
     present = list_files(tree)
-    problems = [f"{path}: missing, it was rendered" for path in recorded if path not in present]
-    problems += [f"{path}: not rendered, it was added since" for path in present if path not in recorded]
-    problems += [
-        f"{path}: changed since it was rendered"
+    found = [Difference(path, "missing, it was rendered") for path in recorded if path not in present]
+    found += [Difference(path, "not rendered, it was added since") for path in present if path not in recorded]
+    found += [
+        Difference(path, "changed since it was rendered")
         for path in recorded
         if path in present and recorded[path] != present[path]
     ]
-    return tuple(sorted(problems))
+    return tuple(sorted(found, key=lambda difference: difference.path))

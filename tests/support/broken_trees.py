@@ -212,6 +212,7 @@ CASES = (
     Broken("STR-015", mapping('["a", "b",]'), BOTH, name="array-comma"),
     Broken("STR-015", mapping('{"a": "b",}'), OFFICIAL, name="comma"),
     Broken("STR-015", mapping('{"a": "b", "a": "c"}'), NONE, name="twice"),
+    Broken("STR-019", after(lambda sub: (sub / "src/link").symlink_to("README.md")), STRICT),
     Broken("STR-016", at_root("{sub}/scripts/run.sh"), NONE),
 )
-"""Every check but those of whole trees (STR-013, STR-014, STR-017), which the test makes by hand."""
+"""Every check but those of whole trees (STR-013, STR-014, STR-017, STR-018), which the test makes by hand."""

@@ -10,10 +10,11 @@ from compliance.discover import discover
 from compliance.judge import judge
 from compliance.records import Unreadable
 from compliance.rulebook import load_round
+from compliance.submission.manifest import Manifest, list_files, manifest_text
 from tests.support.broken_trees import CASES
 from tests.support.trees import clean_tree
 
-BY_HAND = {"STR-013", "STR-014", "STR-017"}
+BY_HAND = {"STR-013", "STR-014", "STR-017", "STR-018"}
 
 
 def judged(tree, root):
@@ -95,3 +96,38 @@ def test_what_discovery_could_not_read_of_the_tree_is_a_finding(tmp_path):
     submission = discover(tree.write(tmp_path), tree.round)
     refused = replace(submission, unreadable=(Unreadable("closed/secret", None, "permission denied"),))
     assert failed(judge(refused, tree.round)) == {"STR-017"}
+
+
+def test_what_changed_since_packaging_is_a_warning_per_file(tmp_path):
+    tree = clean_tree()
+    root = tree.write(tmp_path / "tree")
+    manifest = Manifest("v6.1", root, list_files(root), {})
+    manifest.path.write_text(manifest_text(manifest))
+    assert failed(judge(discover(root, tree.round), tree.round)) == set()
+    source = root / "closed/Acme/src"
+    (source / "new.md").write_text("x\n")
+    (root / "closed/Acme/documentation/calibration.md").write_text("other\n")
+    (root / tree.path("Server", "README.md")).rename(source / "moved.md")
+    judgement = judge(discover(root, tree.round), tree.round)
+    (found,) = [one.findings for one in judgement.above if one.check.id == "STR-018"]
+    assert {(one.where, one.found.split()[0], one.severity.value) for one in found} == {
+        ("closed/Acme/src/new.md", "not", "warning"),
+        ("closed/Acme/src/moved.md", "not", "warning"),
+        ("closed/Acme/documentation/calibration.md", "changed", "warning"),
+        (tree.path("Server", "README.md"), "missing,", "warning"),
+    }
+    speaks(judgement, root)
+
+
+def test_a_manifest_that_cannot_be_read_is_a_warning_too(tmp_path):
+    tree = clean_tree()
+    root = tree.write(tmp_path / "tree")
+    (tmp_path / "tree.manifest.json").write_text("{}")
+    assert failed(judge(discover(root, tree.round), tree.round)) == {"STR-018"}
+
+
+def test_a_submitter_that_is_not_there_is_told_who_is(tmp_path):
+    tree = clean_tree()
+    judgement = judge(discover(tree.write(tmp_path), tree.round, "Nobody"), tree.round)
+    (outcome,) = [one for one in judgement.above if one.findings]
+    assert (outcome.check.id, outcome.findings[0].message) == ("STR-013", "submitters there are: Acme")
