@@ -40,9 +40,7 @@ def check(
     *,
     round_name: Annotated[
         str | None,
-        typer.Option(
-            "--round", help="The round whose rules count; default: the manifest's beside the tree, else v6.1."
-        ),
+        typer.Option("--round", help="The round whose rules count; default: that of the tree's manifest, else v6.1."),
     ] = None,
     profile: Annotated[str, typer.Option(help="strict: the rules as written; official: the official checker.")] = (
         "strict"

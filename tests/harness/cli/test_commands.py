@@ -65,7 +65,20 @@ def test_debug_shows_the_traceback(tmp_path):
     main(["--version"])
 
 
+def test_explain_lists_and_tells_what_is_no_run_folder(weighbridge, tmp_path):
+    code, out, _ = weighbridge("explain")
+    assert code == 0
+    assert any(line.startswith("PERF-007 ") for line in out.splitlines())
+    code, _, err = weighbridge("explain", "XX-1")
+    assert code == 2
+    assert "`weighbridge explain` lists them all" in err
+    code, _, err = weighbridge("explain", tmp_path)
+    assert code == 2
+    assert "not a run folder" in err
+
+
 def test_an_unreadable_log_is_one(weighbridge, tmp_path):
+    (tmp_path / "mlperf_log_detail.txt").write_text("")
     code, _, err = weighbridge("explain", tmp_path)
     assert code == 1
     assert "mlperf_log_detail.txt" in err
