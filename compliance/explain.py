@@ -26,7 +26,12 @@ def find_check(check_id: str) -> Check:
         return by_id[wanted]
     near = get_close_matches(wanted, by_id, n=1)
     hint = f"did you mean {near[0]}? " if near else ""
-    raise RuleError(f"no check {check_id!r}; {hint}`weighbridge explain` knows {_prefixes()}")
+    raise RuleError(f"no check {check_id!r}; {hint}`weighbridge explain` lists them all: {_prefixes()}")
+
+
+def list_checks() -> str:
+    """Every check's id and title, one per line, in report order."""
+    return "".join(f"{check.id:<10}{check.title}\n" for check in all_checks())
 
 
 def explain(check_id: str, width: int = 80) -> str:

@@ -50,13 +50,23 @@ def rules(
 
 
 def explain(
-    what: Annotated[str, typer.Argument(metavar="ID | RUN_DIR", help="A check's id, or the folder of a run.")],
+    what: Annotated[
+        str | None,
+        typer.Argument(metavar="[ID | RUN_DIR]", help="A check's id, or the folder of a run; nothing: all ids."),
+    ] = None,
 ) -> None:
     """Say what a check asks and why, or why a LoadGen run is INVALID and what to change."""
     from pathlib import Path  # noqa: PLC0415
 
     from compliance.explain import explain as explain_check  # noqa: PLC0415
+    from compliance.explain import list_checks  # noqa: PLC0415
+    from harness.errors import UsageError  # noqa: PLC0415
     from harness.run.explain import explain_run  # noqa: PLC0415
 
+    if what is None:
+        typer.echo(list_checks().rstrip("\n"))
+        return
     folder = Path(what)
+    if folder.is_dir() and not any((folder / name).is_file() for name in ("run.json", "mlperf_log_detail.txt")):
+        raise UsageError(f"{folder}: not a run folder; give one that holds mlperf_log_detail.txt")
     typer.echo(explain_run(folder) if folder.is_dir() else explain_check(what).rstrip("\n"))

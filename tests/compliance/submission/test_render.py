@@ -164,7 +164,7 @@ def test_read_only_target(source: Path, tmp_path: Path) -> None:
 
 def test_target_that_is_a_file(source: Path, target: Target) -> None:
     target.tree.write_text("mine")
-    with pytest.raises(TargetError, match="exists and is not empty.*--replace"):
+    with pytest.raises(TargetError, match=r"exists and is not empty.*--replace"):
         render((copy("a.txt", source),), target)
     assert target.tree.read_text() == "mine"
 
