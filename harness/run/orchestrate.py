@@ -58,7 +58,7 @@ def run_campaign(
 
     A run is done when its record says ok for the same plan and its files are as they were. A run that fails does not
     keep the next from being made; an interrupted one does. Raises CampaignError for a system that nobody describes,
-    PlanError, PreflightError, WorkerError, StorageError.
+    PlanError, PreflightError, WorkerError, StorageError, UsageError.
     """
     check_system(campaign)
     info = TokenDataset.open(campaign.dataset).info
@@ -217,7 +217,7 @@ def _place(worker: WorkerChoice) -> WorkerPlace:
 
 @contextlib.contextmanager
 def _locked(out: Path) -> Iterator[None]:
-    """One campaign at a time in a folder. Raises PreflightError when another one runs there."""
+    """One campaign at a time in a folder. Raises PreflightError when another runs there, UsageError for no folder."""
     try:
         out.mkdir(parents=True, exist_ok=True)
         lock = (out / LOCK_NAME).open("w")
