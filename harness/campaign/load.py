@@ -11,6 +11,7 @@ from typing import Any, cast
 import yaml
 from pydantic import BaseModel, ValidationError
 
+from compliance.rulebook import round_names
 from compliance.vocabulary import Scenario
 from harness.campaign.model import (
     Campaign,
@@ -26,7 +27,7 @@ from harness.errors import CampaignError
 MAX_BYTES = 1 << 20
 MAX_NODES = 20_000  # aliases are expanded when read: a bound keeps a small file from becoming a large one
 MAX_DEPTH = 20
-_VARIABLE = re.compile(r"\$\$|\$\{([^}]*)\}")
+_VARIABLE = re.compile(r"\$\$|\$\{([^}]*)(\}?)")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _WORDS = re.compile(r"\s+")
 _COLLECTIONS = ("tag:yaml.org,2002:map", "tag:yaml.org,2002:seq")
@@ -163,6 +164,9 @@ def _variable(match: "re.Match[str]", line: int, reading: _Reading) -> str:
     if match.group() == "$$":
         return "$"
     name = match.group(1)
+    if not match.group(2):
+        reading.problem(line, f"'{match.group()}' has no closing brace; write ${{NAME}}, or $$ for a dollar sign")
+        return ""
     if not _NAME.fullmatch(name):
         reading.problem(line, f"'{match.group()}' is no variable; write ${{NAME}}, or $$ for a dollar sign")
         return ""
@@ -185,9 +189,25 @@ def _explain(detail: dict[str, Any], reading: _Reading) -> None:
     elif kind == "enum" and pointer[:1] == ("scenarios",):
         key = str(pointer[-1])
         reading.problem(line, f"unknown scenario '{key}'{_did_you_mean(key, [str(s) for s in Scenario])}")
+    elif kind == "string_type" and isinstance(detail.get("input"), bool | int | float):
+        reading.problem(line, f"{where}: {_unquoted(where, detail['input'])}")
+    elif kind == "string_pattern_mismatch":
+        plain = "is the name of a folder; write it without slashes, backslashes, quotes and leading spaces"
+        reading.problem(line, f"{where}: {plain}{_given(detail.get('input'))}")
     else:
         message = _one_line(str(detail["msg"]).removeprefix("Value error, ").replace("Input should be ", "should be "))
         reading.problem(line, f"{where}: {message}{_given(detail.get('input'))}")
+
+
+def _unquoted(where: str, value: float) -> str:
+    """What to write instead of a number or truth value that YAML made of a plain word."""
+    if isinstance(value, bool):
+        word = "yes" if value else "no"
+        return f'YAML reads a plain {word} as {str(value).lower()}, not as a word; put "{word}" in quotes'
+    if where != "round":
+        return f'YAML reads a plain {value} as a number, not as a word; put "{value}" in quotes'
+    names = ", ".join(f'"{name}"' for name in round_names())
+    return f"{value} is a number, not the name of a round; write one of {names}, in quotes"
 
 
 def _as_written(pointer: Pointer, reading: _Reading) -> Pointer:

@@ -114,6 +114,31 @@ def test_a_variable_cannot_add_structure():
     assert campaign.division is Division.OPEN
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("round: v6.1", "round: 6.1", '6.1 is a number, not the name of a round; write one of "'),
+        ("round: v6.1", "round: 6.1", '"v6.1"'),
+        ("submitter: Example", "submitter: ../../etc", "submitter: is the name of a folder; "),
+        ("submitter: Example", "submitter: 42", 'put "42" in quotes'),
+        ("submitter: Example", "submitter: ${WHO/d", "'${WHO/d' has no closing brace"),
+        ("submitter: Example", "submitter: ${", "'${' has no closing brace"),
+        (
+            "system: capture",
+            "system: capture\nmeasurements: {retraining: no}",
+            "retraining: YAML reads a plain no as false",
+        ),
+        ("system: capture", "system: capture\nmeasurements: {retraining: no}", 'put "no" in quotes'),
+        ("system: capture", "system: capture\nmeasurements: {retraining: yes}", 'put "yes" in quotes'),
+    ],
+)
+def test_slips_are_told_in_plain_words(old, new, words):
+    with pytest.raises(CampaignError) as caught:
+        parse(MINIMAL.replace(old, new), WHO="x")
+    assert words in str(caught.value)
+    assert "pattern" not in str(caught.value)
+
+
 def test_paths_follow_the_file_and_a_system_id_stays_an_id():
     campaign = parse(MINIMAL.replace("system: capture", "system: a/b.json"))
     assert campaign.dataset == Path("/base/dataset")
