@@ -4,6 +4,7 @@ import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
+from compliance.errors import UnreadableFile
 from compliance.logs.detail import DetailLog, read_detail
 from harness.errors import StorageError
 from harness.plan.prediction import early_stopping_minimum
@@ -34,6 +35,14 @@ def explain_run(folder: Path) -> str:
     reasons = list(_reasons(log))
     lines += reasons or (["no reason found in the log"] if verdict == "INVALID" else [])
     return "\n".join("\n".join(textwrap.wrap(line, WIDTH, subsequent_indent="  ")) for line in lines)
+
+
+def first_reason(folder: Path) -> str:
+    """Why LoadGen calls the run in `folder` INVALID, in one line; empty when its log does not say or is gone."""
+    try:
+        return next(_reasons(read_detail(folder / "mlperf_log_detail.txt")), "")
+    except UnreadableFile:
+        return ""
 
 
 def _reasons(log: DetailLog) -> Iterator[str]:

@@ -13,12 +13,12 @@ from harness.core.preflight import stray_audit
 from harness.core.spec import Limits
 from harness.errors import PlanError, PreflightError, StorageError, UsageError
 from harness.evaluate.policy import preflight as evaluator_problems
-from harness.plan.plan import PERFORMANCE, CampaignPlan, PlannedRun, engine_config, make_plan
+from harness.plan.plan import CampaignPlan, PlannedRun, engine_config, make_plan
 from harness.run.after import Verdict, evaluator_name, follow_up
 from harness.run.progress import CampaignProgress
 from harness.run.record import RunRecord
 from harness.run.step import RUN_NAME, StepRequest, run_step
-from harness.run.summary import CampaignSummary, RunSummary
+from harness.run.summary import CampaignSummary, RunSummary, verdict_line
 from harness.storage import read_record, sha256_file, write_atomic
 from harness.workers.launch import WorkerPlace
 from harness.workers.pool import PoolPlan, WorkerPool
@@ -101,8 +101,7 @@ def _each(
         interrupted = record.status == "interrupted"
         good = record.status == "ok"
         verdict = follow_up(campaign, plan.benchmark, run, record) if good else NOTHING
-        word = record.validity if run.step == PERFORMANCE else None
-        progress.say(f"{run.name}: {record.status}{f', {word}' if word else ''}")
+        progress.say(f"{run.name}: {verdict_line(run, record)}")
         yield RunSummary(run, record, kept=False, verdict=verdict)
 
 

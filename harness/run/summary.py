@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from harness.plan.plan import PERFORMANCE, PlannedRun
 from harness.run.after import Verdict
+from harness.run.explain import first_reason
 from harness.run.record import RunRecord
 
 OK, FAILED, INTERRUPTED = 0, 1, 130
@@ -73,20 +74,40 @@ def numbers(metrics: Mapping[str, float]) -> tuple[str, ...]:
     return tuple(found)
 
 
+def is_invalid(run: PlannedRun, record: RunRecord) -> bool:
+    """Whether a run came to its end and LoadGen calls its performance INVALID."""
+    return run.step == PERFORMANCE and record.status == "ok" and record.validity == "INVALID"
+
+
+def verdict_line(run: PlannedRun, record: RunRecord) -> str:
+    """How a run ended, said as it ends: an INVALID one must not read as a success."""
+    if is_invalid(run, record):
+        return f"INVALID: {_reason(run, record) or 'LoadGen gives no reason'}"
+    word = record.validity if run.step == PERFORMANCE else None
+    return f"{record.status}, {word}" if word else record.status
+
+
+def _reason(run: PlannedRun, record: RunRecord) -> str:
+    return first_reason(run.folder) or " ".join(record.invalid_reason.split())
+
+
 def _lines(summary: RunSummary) -> Iterator[str]:
     record = summary.record
     if record is None:
         yield f"{summary.run.name:<26}{'interrupted' if summary.stopped else 'not made'}"
         return
-    words = [record.status + (" (kept)" if summary.kept else "")]
+    invalid = is_invalid(summary.run, record)
+    words = [("INVALID" if invalid else record.status) + (" (kept)" if summary.kept else "")]
     if summary.run.step == PERFORMANCE:
-        words += [record.validity or "no verdict", *numbers(record.metrics)]
+        words += [] if invalid else [record.validity or "no verdict"]
+        words += numbers(record.metrics)
     elif summary.run.audit is not None:
         words.append({True: "PASS", False: "FAIL", None: ""}[summary.verdict.passed])
     text = ", ".join(word for word in words if word)
     yield from textwrap.wrap(text, WIDTH, initial_indent=f"{summary.run.name:<26}", subsequent_indent=" " * 26)
-    details = [record.cause, record.invalid_reason if summary.run.step == PERFORMANCE else "", summary.verdict.text]
-    if summary.run.step == PERFORMANCE and record.validity == "INVALID":
+    details = [record.cause, summary.verdict.text]
+    if invalid:
+        details.insert(1, _reason(summary.run, record))
         details.append(f"`weighbridge explain {summary.run.folder}` says what to change")
     for detail in filter(None, details):
         yield from textwrap.wrap(" ".join(detail.split()), WIDTH, initial_indent="    ", subsequent_indent="      ")

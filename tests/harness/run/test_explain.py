@@ -3,7 +3,7 @@ import json
 import pytest
 
 from compliance.errors import UnreadableFile
-from harness.run.explain import explain_run
+from harness.run.explain import explain_run, first_reason
 
 
 def write_log(folder, *entries):
@@ -98,3 +98,11 @@ def test_each_reason_is_told_with_what_to_change(tmp_path, entries, words):
 def test_a_folder_without_a_log_is_said_to_be_one(tmp_path):
     with pytest.raises(UnreadableFile):
         explain_run(tmp_path)
+
+
+def test_the_first_reason_in_one_line(tmp_path):
+    assert first_reason(tmp_path) == ""
+    write_log(tmp_path, *SERVER)
+    assert first_reason(tmp_path) == ""
+    write_log(tmp_path, *SERVER, ("early_stopping_met", False), ("result_query_count", 100))
+    assert first_reason(tmp_path).startswith("early stopping: 100 queries are too few")

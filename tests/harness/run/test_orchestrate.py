@@ -169,9 +169,13 @@ def test_an_invalid_result_fails_the_campaign_and_says_where_to_read_why(tmp_pat
         "target_qps: 2000, min_query_count: 400", "target_qps: 1, min_query_count: 1"
     )
     write_campaign(tmp_path, text, accuracy="false", audits="false")
-    summary, _ = run(tmp_path, only=("Offline",))
+    summary, heard = run(tmp_path, only=("Offline",))
     assert summary.exit_code == 1
-    assert "INVALID" in summary.text()
+    text = summary.text()
+    assert text.startswith("Offline/performance       INVALID, ")
+    assert "ok," not in text.splitlines()[0]
+    assert "too short" in text
+    assert any(line.startswith("Offline/performance: INVALID: too short") for line in heard.lines)
     assert "weighbridge explain" in " ".join(summary.text().split())
 
 
