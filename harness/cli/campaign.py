@@ -83,6 +83,7 @@ def plan(
 
     campaign, round_ = load(path)
     typer.echo(render_plan(campaign, plan_campaign(campaign, round_), settings=settings), nl=False)
+    typer.echo("The dataset, the workers and the SUT are checked by `weighbridge doctor`.")
 
 
 def run(

@@ -107,6 +107,7 @@ def test_init_writes_a_campaign_that_can_be_planned(weighbridge, tmp_path, round
     assert (campaign.benchmark, campaign.submitter) == (benchmark, "Yes & Co")
     code, out, err = weighbridge("plan", path, "--settings")
     assert code == 0, err
+    assert "weighbridge doctor" in out.splitlines()[-1]
     assert max(map(len, out.splitlines())) <= 80
 
 
