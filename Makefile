@@ -60,7 +60,9 @@ test: lint
 	rm -f .coverage .coverage.*
 	$(PY) -m coverage run -m pytest -m "not slow and not engine"
 	$(PY) -m coverage run -m pytest -m "engine and not slow"
-	@$(PY) -m coverage combine -q
+	@# A test kills processes while they write: what they leave is no data, and no reason to fail.
+	@$(PY) -m coverage combine -q || true
+	@rm -f .coverage.*
 	@$(PY) -m coverage report --fail-under=90 --skip-covered
 
 test-full: test
