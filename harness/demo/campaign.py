@@ -73,7 +73,7 @@ sut:
   name: synthetic
   settings:
     prefill_tokens_per_s: 20000
-    output_tokens_mean: 33.6
+    output_tokens_mean: 17.8
     vocabulary: {VOCABULARY}
 dataset: {_quoted(given.dataset)}
 scenarios:

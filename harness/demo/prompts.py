@@ -15,7 +15,7 @@ from harness.demo.fetch import AssetError, read_member
 SUMMARY_SAMPLES = 200
 """Samples of the demo's dataset."""
 SUMMARY_MEMBER = "evals/registry/data/consensus_summary/samples.jsonl"
-MAX_INPUT_CHARACTERS = 450
+MAX_INPUT_CHARACTERS = 300
 SUMMARY_TASK = "Answer the question in one sentence, using only the claims."
 UNANSWERABLE = "N-A"
 SUMMARY_PREFIX = "Summary: "

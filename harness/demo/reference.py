@@ -23,7 +23,7 @@ from sut.registry import create
 from sut.vllm.devices import cpu_class, cpu_flags
 
 METRICS = ("ROUGE1", "ROUGE2", "ROUGEL")
-SAMPLING = Sampling(min_new_tokens=2, max_new_tokens=32)
+SAMPLING = Sampling(min_new_tokens=2, max_new_tokens=20)
 KEPT_SAMPLES = 50
 
 

@@ -222,7 +222,7 @@ def test_demo_benchmark() -> None:
     assert rules.scenarios[INTERACTIVE].loadgen_model == "llama2-70b-interactive"
     assert [target.metric for target in rules.accuracy] == ["ROUGE1", "ROUGE2", "ROUGEL", "TOKENS_PER_SAMPLE"]
     assert rules.audits == (AuditId.TEST06,)
-    assert (rules.generation.min_new_tokens, rules.generation.max_new_tokens) == (2, 32)
+    assert (rules.generation.min_new_tokens, rules.generation.max_new_tokens) == (2, 20)
     assert rules.generation.eos_token_ids == (2, 0)
     assert {f"accuracy.provenance.{key}" for key in ("cpu_class", "dtype", "engine", "how")} <= set(rules.sources)
 

@@ -14,7 +14,7 @@ from sut.vllm.args import read_settings
 from sut.vllm.engine import VllmEngine
 from tests.support.engine_sink import Recorder
 
-SAMPLING = Sampling(min_new_tokens=2, max_new_tokens=32)
+SAMPLING = Sampling(min_new_tokens=2, max_new_tokens=20)
 
 
 @pytest.fixture(scope="session")

@@ -103,7 +103,7 @@ def test_reference_answers(engine: Running) -> None:
     ("change", "error", "words"),
     [
         ({"max_num_seqz": 4}, BadSettings, "did you mean 'max_num_seqs'"),
-        ({"max_model_len": 100}, BadSettings, "set it to at least 155"),
+        ({"max_model_len": 100}, BadSettings, "set it to at least 111"),
         ({"model": "/nowhere"}, StartFailed, "is not a folder"),
         ({"dtype": "float7"}, StartFailed, "vLLM did not start"),
     ],
@@ -111,7 +111,7 @@ def test_reference_answers(engine: Running) -> None:
 def test_wrong_settings_do_not_start(
     vllm_environment: None, engine_config: EngineConfig, change: dict[str, object], error: type[Exception], words: str
 ) -> None:
-    config = EngineConfig({**engine_config.settings, **change}, engine_config.dataset_path, Sampling(2, 32))
+    config = EngineConfig({**engine_config.settings, **change}, engine_config.dataset_path, Sampling(2, 20))
     with pytest.raises(error, match=words):
         CpuEngine(config).start(Recorder())
 
