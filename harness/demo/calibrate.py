@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from compliance.rule_types import Round
+from compliance.rule_types import Round, ScenarioRules
 from compliance.rulebook import load_round
 from compliance.vocabulary import Scenario
 from harness.campaign.load import parse_campaign
@@ -83,14 +83,14 @@ def _measure(out: Path, text: ProbeText, progress: CampaignProgress, *, full: bo
     first = _campaign(out, text(Scenario.OFFLINE, 1.0, samples))
     round_ = load_round(first.round)
     info = TokenDataset.open(first.dataset).info
-    with workers_for(first, make_plan(first, round_, info.size, info.sha256), info) as pool:
+    plan = make_plan(first, round_, info.size, info.sha256)
+    limits = plan.benchmark.scenarios[Scenario.SERVER]
+    with workers_for(first, plan, info) as pool:
         offline = _probe(first, round_, Scenario.OFFLINE, pool, progress, 1.0, samples)
         rate = offline.reached_qps
         if not full:
             return Rates(_tidy(rate), quick_server_qps(rate), _tidy(rate), (offline,))
-        ladder = _ladder(out, text, round_, pool, progress, rate)
-        probes = tuple(ladder)
-    limits = make_plan(first, round_, info.size).benchmark.scenarios[Scenario.SERVER]
+        probes = tuple(_ladder(out, text, round_, limits, pool, progress, rate))
     kept = [probe.target_qps for probe in probes if within(probe, limits.max_ttft_p99_ms, limits.max_tpot_p99_ms)]
     # LoadGen issues 10 % more than the rate needs: 2 % above what was measured makes Offline last its 600 s.
     return Rates(_tidy(1.02 * rate), max(kept, default=None), _tidy(0.8 * rate), (offline, *probes))
@@ -102,14 +102,19 @@ def quick_server_qps(offline_qps: float) -> float:
 
 
 def _ladder(
-    out: Path, text: ProbeText, round_: Round, pool: WorkerPool, progress: CampaignProgress, rate: float
+    out: Path,
+    text: ProbeText,
+    round_: Round,
+    limits: ScenarioRules,
+    pool: WorkerPool,
+    progress: CampaignProgress,
+    rate: float,
 ) -> Iterator[Probe]:
     """Server probes from the lowest rate up, until one misses a limit or Offline's rate comes near."""
     for qps in SERVER_LADDER:
         campaign = _campaign(out, text(Scenario.SERVER, qps, SERVER_QUERIES))
         probe = _probe(campaign, round_, Scenario.SERVER, pool, progress, qps, SERVER_QUERIES)
         yield probe
-        limits = make_plan(campaign, round_).benchmark.scenarios[Scenario.SERVER]
         if qps > rate / 2 or not within(probe, limits.max_ttft_p99_ms, limits.max_tpot_p99_ms):
             return
 
