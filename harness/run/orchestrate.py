@@ -18,7 +18,7 @@ from harness.run.after import Verdict, evaluator_name, follow_up
 from harness.run.progress import CampaignProgress
 from harness.run.record import RunRecord
 from harness.run.step import RUN_NAME, StepRequest, run_step
-from harness.run.summary import CampaignSummary, RunSummary, verdict_line
+from harness.run.summary import CampaignSummary, RunSummary, is_invalid, verdict_line
 from harness.storage import read_record, sha256_file, write_atomic
 from harness.workers.launch import WorkerPlace
 from harness.workers.pool import PoolPlan, WorkerPool
@@ -56,9 +56,9 @@ def run_campaign(
 ) -> CampaignSummary:
     """Make every run that is not done yet. `source` is the campaign file, a copy of which goes into `out`.
 
-    A run is done when its record says ok for the same plan and its files are as they were. A run that fails does not
-    keep the next from being made; an interrupted one does. Raises CampaignError for a system that nobody describes,
-    PlanError, PreflightError, WorkerError, StorageError, UsageError.
+    A run is done when its record says ok for the same plan, LoadGen did not call it INVALID, and its files are as
+    they were. A run that fails does not keep the next from being made; an interrupted one does. Raises CampaignError
+    for a system that nobody describes, PlanError, PreflightError, WorkerError, StorageError, UsageError.
     """
     check_system(campaign)
     info = TokenDataset.open(campaign.dataset).info
@@ -150,10 +150,10 @@ def select_runs(plan: CampaignPlan, only: tuple[str, ...]) -> tuple[PlannedRun, 
 
 
 def done(run: PlannedRun) -> RunRecord | None:
-    """The record of a run that needs not be made again: ok, of the same plan, and with its files as they were."""
+    """The record of a run that needs not be made again: ok, not INVALID, of the same plan, its files as they were."""
     try:
         record = read_record(run.folder / RUN_NAME, RunRecord)
-        if record.status != "ok" or record.plan_sha256 != run.plan_sha256:
+        if record.status != "ok" or is_invalid(run, record) or record.plan_sha256 != run.plan_sha256:
             return None
         same = all(sha256_file(run.folder / name) == digest for name, digest in record.files.items())
     except StorageError:

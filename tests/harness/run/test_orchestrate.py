@@ -177,6 +177,8 @@ def test_an_invalid_result_fails_the_campaign_and_says_where_to_read_why(tmp_pat
     assert "too short" in text
     assert any(line.startswith("Offline/performance: INVALID: too short") for line in heard.lines)
     assert "weighbridge explain" in " ".join(summary.text().split())
+    _, heard = run(tmp_path, only=("Offline",))
+    assert heard.begun == ["Offline/performance"], "an INVALID run is not done"
 
 
 def test_a_failed_run_does_not_keep_the_next_from_being_made(tmp_path):
