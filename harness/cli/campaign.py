@@ -94,7 +94,8 @@ def run(
         typer.Option(help="Only these runs: Offline, accuracy, Server/TEST06, ... May be given more than once."),
     ] = None,
     resume: Annotated[
-        bool, typer.Option("--resume/--restart", help="Keep runs that are done, unchanged and not INVALID, or make all anew.")
+        bool,
+        typer.Option("--resume/--restart", help="Keep runs that are done, unchanged and not INVALID, or make all anew."),
     ] = True,
 ) -> None:
     """Make the performance, accuracy and audit runs. A campaign that was interrupted resumes where it stopped."""
