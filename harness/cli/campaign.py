@@ -95,7 +95,7 @@ def run(
     ] = None,
     resume: Annotated[
         bool,
-        typer.Option("--resume/--restart", help="Keep runs that are done, unchanged and not INVALID, or make all anew."),
+        typer.Option("--resume/--restart", help="Keep runs that are done, unchanged and VALID, or make all anew."),
     ] = True,
 ) -> None:
     """Make the performance, accuracy and audit runs. A campaign that was interrupted resumes where it stopped."""
