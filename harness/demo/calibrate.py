@@ -97,8 +97,8 @@ def _measure(out: Path, text: ProbeText, progress: CampaignProgress, *, full: bo
 
 
 def quick_server_qps(offline_qps: float) -> float:
-    """Three fifths of what the machine does, at least 1.2 queries per second so that 480 take minutes, at most 4."""
-    return round(min(4.0, max(0.6 * offline_qps, min(1.2, 0.8 * offline_qps))), 2)
+    """Half of what the machine does, at least 1.2 queries per second so that 480 take minutes, at most 4."""
+    return round(min(4.0, max(0.5 * offline_qps, min(1.2, 0.8 * offline_qps))), 2)
 
 
 def _ladder(

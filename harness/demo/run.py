@@ -30,7 +30,7 @@ from harness.plan.text import render_plan
 from harness.report import write_report
 from harness.run.orchestrate import plan_campaign, run_campaign
 from harness.run.progress import CampaignProgress
-from harness.run.summary import CampaignSummary, numbers
+from harness.run.summary import CampaignSummary, is_invalid, numbers
 from harness.storage import write_atomic
 from sut.vllm.cpu import DEFAULTS
 
@@ -132,6 +132,8 @@ def _lines(result: DemoResult) -> Iterator[str]:
     for what, path in (("tree", result.tree), ("report", result.page)):
         if path is not None:
             yield from _row(what, str(path))
+    if any(run.record is not None and is_invalid(run.run, run.record) for run in result.summary.runs):
+        yield from _row("next", "the same command repeats what is INVALID; with --restart it measures the rates anew")
     if result.sut == SYNTHETIC:
         yield from _row("note", "a test of the path: no figure here measures anything")
     yield "-" * WIDTH

@@ -30,7 +30,7 @@ def test_a_rate_holds_strictly_below_its_share_of_both_limits(ttft_ms, tpot_ms, 
 
 @pytest.mark.parametrize(
     ("offline_qps", "server_qps"),
-    [(20.0, 4.0), (6.65, 3.99), (6.67, 4.0), (2.5, 1.5), (2.0, 1.2), (1.6, 1.2), (1.0, 0.8), (0.5, 0.4)],
+    [(20.0, 4.0), (7.98, 3.99), (8.0, 4.0), (3.0, 1.5), (2.4, 1.2), (1.6, 1.2), (1.0, 0.8), (0.5, 0.4)],
 )
 def test_the_quick_server_rate_leaves_room_and_ends_in_minutes(offline_qps, server_qps):
     assert quick_server_qps(offline_qps) == server_qps
