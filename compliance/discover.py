@@ -129,7 +129,10 @@ def _results(tree: Tree, round_: Round, names: dict[str, str], mapping: Document
 
 
 def official_name(round_: Round, benchmark: str, mapping: Document | None) -> str | None:
-    """The round's benchmark that a folder's name stands for: itself, an alias, or by model_mapping.json; else None."""
+    """The round's benchmark that a folder's name stands for; None when it stands for none.
+
+    By itself, as an alias, by model_mapping.json, or by a part of it (configuration.py:80-109).
+    """
     names = [benchmark]
     mapped = None if mapping is None else mapping.text(benchmark)
     if mapped is not None:
@@ -140,4 +143,4 @@ def official_name(round_: Round, benchmark: str, mapping: Document | None) -> st
         for rules in round_.benchmarks.values():
             if name in rules.aliases:
                 return rules.name
-    return None
+    return next((known for part, known in round_.guesses.items() if part in benchmark), None)

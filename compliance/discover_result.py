@@ -50,6 +50,7 @@ def find_result(
     """Reads one results folder. What cannot be read is None in its field and stands in `unreadable`."""
     layout, names = round_.layout, place.names
     reading = Reading(tree)
+    benchmark = round_.benchmarks.get(rules_benchmark) if rules_benchmark else None
     performance_dir, accuracy_dir = fill(layout.performance_dir, names), fill(layout.accuracy_dir, names)
     measurements_path = _measurements(tree, layout, place)
     user_conf_path = fill(layout.user_conf, names)
@@ -71,6 +72,9 @@ def find_result(
         audits=_audits(reading, layout, names),
         siblings=siblings,
         user_conf=reading.take(user_conf_path, load_conf, required=False),
+        sample_outputs=tree.files(f"{accuracy_dir}/{benchmark.accuracy_files.folder}")
+        if benchmark and benchmark.accuracy_files
+        else (),
         unreadable=reading.unreadable,  # last: the lines above read
     )
 

@@ -69,7 +69,8 @@ class Result:
 
     `scenario` is None when the folder's name is no scenario. `benchmark` is the folder's name, `rules_benchmark` the
     benchmark of the round it maps to (alias or model_mapping.json), None when there is none. `siblings` are the other
-    folders of the benchmark's folder. `user_conf` is None when there is no readable user.conf.
+    folders of the benchmark's folder. `user_conf` is None when there is no readable user.conf. `sample_outputs` are the
+    names in the accuracy run's folder of images or videos, where the benchmark asks for one.
     """
 
     path: str
@@ -90,6 +91,7 @@ class Result:
     siblings: tuple[str, ...]
     unreadable: tuple[Unreadable, ...]
     user_conf: Conf | None = None
+    sample_outputs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

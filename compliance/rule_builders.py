@@ -5,6 +5,8 @@ from pathlib import Path, PurePosixPath
 
 from compliance.rule_files import Toml, rule_error
 from compliance.rule_types import (
+    NO_TEXT,
+    AccuracyFiles,
     AccuracyTarget,
     BenchmarkRules,
     Generation,
@@ -17,12 +19,12 @@ from compliance.rule_types import (
 )
 from compliance.vocabulary import AuditId, Scenario, Suite
 
-PLACEHOLDERS = frozenset({"division", "submitter", "system", "benchmark", "scenario", "audit"})
+PLACEHOLDERS = frozenset({"division", "submitter", "system", "benchmark", "scenario", "audit", "file"})
 
 
 def build_benchmark(path: Path, toml: Toml) -> BenchmarkRules:
     """One benchmark's record. Raises RuleError naming the file and the keys that contradict each other."""
-    about, dataset, generation = toml["benchmark"], toml["dataset"], toml["generation"]
+    about, dataset, accuracy = toml["benchmark"], toml["dataset"], toml["accuracy"]
     rules = BenchmarkRules(
         name=about["name"],
         title=about["title"],
@@ -35,18 +37,14 @@ def build_benchmark(path: Path, toml: Toml) -> BenchmarkRules:
         aliases=tuple(about["aliases"]),
         suites={Suite(name): _suite(suite) for name, suite in toml["suites"].items()},
         scenarios={Scenario(name): _scenario(Scenario(name), rules) for name, rules in toml["scenarios"].items()},
-        accuracy=tuple(_target(metric, target) for metric, target in toml["accuracy"]["targets"].items()),
+        accuracy=_targets(accuracy["targets"]),
         audits=tuple(AuditId(name) for name in toml["audits"]["required"]),
-        generation=Generation(
-            min_new_tokens=generation["min_new_tokens"],
-            max_new_tokens=generation["max_new_tokens"],
-            temperature=float(generation["temperature"]),
-            top_p=float(generation["top_p"]),
-            top_k=generation["top_k"],
-            eos_token_ids=tuple(generation["eos_token_ids"]),
-            performance_max_new_tokens=generation.get("performance_max_new_tokens"),
-        ),
+        generation=_generation(toml.get("generation")),
         sources=_sources(toml),
+        accuracy_by_scenario={Scenario(name): _targets(own) for name, own in accuracy.get("scenarios", {}).items()},
+        test01_delta_percent=dict(toml["audits"].get("test01_delta_percent", {})),
+        accuracy_files=_accuracy_files(toml.get("accuracy_files")),
+        endpoints=about.get("endpoints", False),
     )
     problems = _benchmark_problems(path, rules)
     if problems:
@@ -106,6 +104,7 @@ def build_round(path: Path, toml: Toml, layout: tuple[Layout, Toml], benchmarks:
         sources={**_sources(toml), **layout_sources},
         unshipped=tuple(toml.get("unshipped", {}).get("benchmarks", ())),
         unshipped_aliases=dict(toml.get("unshipped", {}).get("aliases", {})),
+        guesses=dict(toml.get("guesses", {}).get("names", {})),
     )
 
 
@@ -132,7 +131,30 @@ def _scenario(scenario: Scenario, toml: Toml) -> ScenarioRules:
         metric_divisor=float(toml.get("metric_divisor", 1)),
         source=toml["source"],
         checker_min_query_count=toml.get("checker_min_query_count"),
+        accuracy_sample_count=toml.get("accuracy_samples"),
     )
+
+
+def _generation(toml: Toml | None) -> Generation:
+    if toml is None:
+        return NO_TEXT
+    return Generation(
+        min_new_tokens=toml["min_new_tokens"],
+        max_new_tokens=toml["max_new_tokens"],
+        temperature=float(toml["temperature"]),
+        top_p=float(toml["top_p"]),
+        top_k=toml["top_k"],
+        eos_token_ids=tuple(toml["eos_token_ids"]),
+        performance_max_new_tokens=toml.get("performance_max_new_tokens"),
+    )
+
+
+def _accuracy_files(toml: Toml | None) -> AccuracyFiles | None:
+    return None if toml is None else AccuracyFiles(toml["folder"], tuple(toml["names"]))
+
+
+def _targets(toml: Toml) -> tuple[AccuracyTarget, ...]:
+    return tuple(_target(metric, target) for metric, target in toml.items())
 
 
 def _target(metric: str, toml: Toml) -> AccuracyTarget:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 
 from compliance.vocabulary import AuditId, Scenario, Suite
 
@@ -59,6 +60,10 @@ class Generation:
     performance_max_new_tokens: int | None = None
 
 
+NO_TEXT = Generation(0, 0, 0.0, 1.0, 1, ())
+"""What stands for the generation of a benchmark whose responses are no text tokens."""
+
+
 @dataclass(frozen=True, slots=True)
 class ScenarioRules:
     """One benchmark in one scenario. Latency limits are 99th percentiles, met when strictly below.
@@ -66,7 +71,8 @@ class ScenarioRules:
     `min_query_count` is what LoadGen is asked for (Offline: samples of its one query, since LoadGen always reports
     `effective_min_query_count` 1 there). `checker_min_query_count` is the official checker's least
     `effective_min_query_count`, None where its table has no row; it is compared in Offline only, as the other scenarios
-    use early stopping.
+    use early stopping. `accuracy_sample_count` stands where the accuracy run of this scenario takes another number of
+    samples than the benchmark's.
     """
 
     scenario: Scenario
@@ -82,6 +88,7 @@ class ScenarioRules:
     metric_divisor: float = 1.0
     source: str = ""
     checker_min_query_count: int | None = None
+    accuracy_sample_count: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +106,21 @@ class SuiteRules:
 
 
 @dataclass(frozen=True, slots=True)
+class AccuracyFiles:
+    """Sample outputs that the accuracy folder must hold: `names` without their endings, in `folder`."""
+
+    folder: str
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class BenchmarkRules:
-    """Everything about one benchmark in one round."""
+    """Everything about one benchmark in one round.
+
+    `accuracy_by_scenario` holds the targets of scenarios that have their own. `test01_delta_percent` is how far the two
+    scores of TEST01 may lie apart, for metrics that differ from the general rule. `endpoints` says whether the
+    benchmark may be submitted with endpoints logs in place of LoadGen's.
+    """
 
     name: str
     title: str
@@ -117,13 +137,32 @@ class BenchmarkRules:
     audits: tuple[AuditId, ...]
     generation: Generation
     sources: Mapping[str, str]
+    accuracy_by_scenario: Mapping[Scenario, tuple[AccuracyTarget, ...]] = field(default_factory=dict)
+    test01_delta_percent: Mapping[str, float] = field(default_factory=dict)
+    accuracy_files: AccuracyFiles | None = None
+    endpoints: bool = False
+
+    @property
+    def generates_text(self) -> bool:
+        """Whether responses are text tokens, so that the rules say how they are generated."""
+        return self.generation is not NO_TEXT
+
+    def targets(self, scenario: Scenario | None) -> tuple[AccuracyTarget, ...]:
+        """The accuracy targets of a scenario."""
+        return self.accuracy if scenario is None else self.accuracy_by_scenario.get(scenario, self.accuracy)
+
+    def accuracy_samples(self, scenario: Scenario | None) -> int:
+        """How many samples the accuracy run of a scenario takes."""
+        rules = self.scenarios.get(scenario) if scenario else None
+        return (rules and rules.accuracy_sample_count) or self.accuracy_sample_count
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
     """Path templates of a submission tree, relative to its root; the finder and the renderer read the same ones.
 
-    Placeholders: {division} {submitter} {system} {benchmark} {scenario} {audit}.
+    Placeholders: {division} {submitter} {system} {benchmark} {scenario} {audit}, and {file} for the first JSON file in
+    a folder that begins with the system's name.
     """
 
     system: str
@@ -160,7 +199,8 @@ class Round:
     """One round's rules: constants, layout and every benchmark this installation knows for it.
 
     `unshipped` names the round's benchmarks that this installation has no rules for: their results are not judged.
-    `unshipped_aliases` maps patterns (of fnmatch) of other names to them; the first that fits counts.
+    `unshipped_aliases` maps patterns (of fnmatch) of other names to them; the first that fits counts. `guesses` maps
+    parts of folder names to benchmarks, for names that are nothing else; the first that is found counts.
     """
 
     name: str
@@ -179,3 +219,8 @@ class Round:
     sources: Mapping[str, str]
     unshipped: tuple[str, ...] = ()
     unshipped_aliases: Mapping[str, str] = field(default_factory=dict)
+    guesses: Mapping[str, str] = field(default_factory=dict)
+
+    def admits_loadgen(self, version: str) -> bool:
+        """Whether a LoadGen release fits one of the round's patterns (as 6.0.*); any does where the round has none."""
+        return not self.loadgen_versions or any(fnmatchcase(version, pattern) for pattern in self.loadgen_versions)

@@ -75,6 +75,7 @@ def benchmark_text(round_name: str, rules: BenchmarkRules, width: int = WIDTH) -
         ("  accuracy exactly", str(rules.accuracy_sample_count)),
         ("also named", ", ".join(rules.aliases) or "-"),
         ("token latencies", "yes" if rules.token_latencies else "no"),
+        ("endpoints logs", "admitted" if rules.endpoints else "not admitted"),
         ("equal issue", "yes" if rules.equal_issue else "no"),
         ("audits", ", ".join(rules.audits) or "none"),
         ("generation", _generation_text(rules)),
@@ -88,6 +89,9 @@ def benchmark_text(round_name: str, rules: BenchmarkRules, width: int = WIDTH) -
     ]
     lines += ["", "Accuracy"]
     lines += [line for target in rules.accuracy for line in _row(target.metric, _target_text(target), width)]
+    for scenario, targets in rules.accuracy_by_scenario.items():
+        rows = [(f"{target.metric}, {scenario}", _target_text(target)) for target in targets]
+        lines += [line for row in rows for line in _row(*row, width)]
     return "\n".join([*lines, *_sources_text(rules.sources, width)]) + "\n"
 
 
@@ -157,6 +161,8 @@ def _suite_text(suite: SuiteRules) -> str:
 
 
 def _generation_text(rules: BenchmarkRules) -> str:
+    if not rules.generates_text:
+        return "no text tokens"
     tokens = rules.generation
     limit = f"{tokens.min_new_tokens} to {tokens.max_new_tokens} tokens"
     if tokens.performance_max_new_tokens is not None:
@@ -180,6 +186,8 @@ def _scenario_text(rules: ScenarioRules) -> str:
     ]
     if rules.min_samples_per_query is not None:
         limits.append(f"at least {rules.min_samples_per_query} samples in the query")
+    if rules.accuracy_sample_count is not None:
+        limits.append(f"accuracy over {rules.accuracy_sample_count} samples")
     parts = [f"{rules.metric_key} in {rules.unit}", f"at least {rules.min_duration_ms / 1000:g} s", *limits]
     return "; ".join([*parts, f"LoadGen model {rules.loadgen_model}, min_query_count {rules.min_query_count}"])
 

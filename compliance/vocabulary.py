@@ -32,10 +32,11 @@ class Division(StrEnum):
 
 
 class Suite(StrEnum):
-    """The class of system a scenario list belongs to."""
+    """The class of system a scenario list belongs to; a system of both classes has a list of its own."""
 
     DATACENTER = "datacenter"
     EDGE = "edge"
+    BOTH = "datacenter,edge"
 
 
 class Mode(StrEnum):

@@ -1,12 +1,11 @@
-"""ACC-: the accuracy run's scores, log and coverage (accuracy_check.py of the official checker)."""
+"""ACC-: the scores in accuracy.txt and the hash of the log they come from (accuracy_check.py:108-204)."""
 
 import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from compliance.checks.accuracy_run import TRUNCATE
 from compliance.checks.facts import (
-    ACCURACY_LOG,
-    about,
     amount,
     benchmark_of,
     graded,
@@ -26,9 +25,6 @@ _SHA256 = re.compile(r"[0-9a-fA-F]{64}")
 _SCORES = ("loadgen", "accuracy_text", "benchmark")
 _PRINT = (
     "Print the score as a plain number, as the reference script does: {'rouge1': 44.4718}, not np.float64(44.4718)."
-)
-_TRUNCATE = (
-    "Run `weighbridge truncate`: it cuts the log to 8199 bytes and appends the whole log's hash to accuracy.txt."
 )
 
 
@@ -88,7 +84,7 @@ def minima(subject: Subject) -> Iterator[Finding | Skip]:
     strict reads every line and NumPy's forms, too. In the open division both are content (strict warns).
     """
     text = result_of(subject).accuracy_text
-    targets = benchmark_of(subject).accuracy
+    targets = benchmark_of(subject).targets(result_of(subject).scenario)
     end = _read_until(text, targets) if text else None
     for target in targets if text else ():
         least = target.minimum
@@ -135,7 +131,7 @@ def _read(score: Score, seen: tuple[Score, ...]) -> bool:
 def maxima(subject: Subject) -> Iterator[Finding | Skip]:
     """No value of a metric with an upper limit (answer lengths) is above reference x factor; a warning in open."""
     text = result_of(subject).accuracy_text
-    targets = benchmark_of(subject).accuracy
+    targets = benchmark_of(subject).targets(result_of(subject).scenario)
     official, strict = _weights(subject)
     where = f"{result_of(subject).accuracy.folder}/{_TEXT}"
     end = _read_until(text, targets) if text else None
@@ -160,7 +156,7 @@ def maxima(subject: Subject) -> Iterator[Finding | Skip]:
     "accuracy_check.py:154-201, 203",
     Scope.RESULT,
     _SCORES[:2],
-    fix=_TRUNCATE,
+    fix=TRUNCATE,
 )
 def hash_line(subject: Subject) -> Iterator[Finding | Skip]:
     """A line hash= followed by the SHA-256 of the untruncated accuracy log; a warning in the open division.
@@ -196,90 +192,3 @@ def hash_matches(subject: Subject) -> Iterator[Finding | Skip]:
     if text.hash.lower() != log.sha256.lower():
         where = f"{result.accuracy.folder}/{_TEXT}"
         yield strictly(Finding(where, f"hash={log.sha256}", f"hash={text.hash}", line=text.hash_line))
-
-
-@check(
-    "ACC-006",
-    "the accuracy log is there",
-    "accuracy_check.py:245",
-    Scope.RESULT,
-    ("loadgen",),
-    fix="Copy mlperf_log_accuracy.json of the accuracy run into accuracy/, truncated.",
-)
-def accuracy_log(subject: Subject) -> Iterator[Finding | Skip]:
-    """accuracy/mlperf_log_accuracy.json exists; one that cannot be read is an error in strict."""
-    run = result_of(subject).accuracy
-    if run.accuracy is not None:
-        return
-    finding = missing(subject, f"{run.folder}/{ACCURACY_LOG}", "the accuracy log")
-    yield from graded(finding, official=None if ACCURACY_LOG in run.files else Severity.ERROR, strict=Severity.ERROR)
-
-
-@check("ACC-007", "the accuracy log is truncated", "accuracy_check.py:249", Scope.RESULT, ("loadgen",), fix=_TRUNCATE)
-def truncated(subject: Subject) -> Iterator[Finding | Skip]:
-    """mlperf_log_accuracy.json is at most 10 240 bytes."""
-    run = result_of(subject).accuracy
-    limit = subject.round.accuracy_log_limit_bytes
-    if run.accuracy is None:
-        yield Skip("no accuracy log (ACC-006)")
-    elif run.accuracy.bytes > limit:
-        message = f"{run.accuracy.bytes - limit} bytes over"
-        where = f"{run.folder}/{ACCURACY_LOG}"
-        yield Finding(where, f"at most {limit} bytes", f"{run.accuracy.bytes} bytes", message=message)
-
-
-@check(
-    "ACC-008",
-    "the accuracy run covers the data set",
-    "accuracy_check.py:281; old:1899-1928",
-    Scope.RESULT,
-    ("loadgen", "accuracy", "benchmark"),
-    fix="Run accuracy over the whole data set: let the QSL report its size, and override no accuracy_sample_count.",
-)
-def coverage(subject: Subject) -> Iterator[Finding | Skip]:
-    """effective_accuracy_sample_count (else qsl_reported_total_count) is the benchmark's count, in every division."""
-    run = result_of(subject).accuracy
-    count = benchmark_of(subject).accuracy_sample_count
-    if run.detail is None:
-        return
-    own = "effective_accuracy_sample_count"
-    key = own if run.detail.record(own) else "qsl_reported_total_count"
-    if run.detail.value(key) != count:
-        yield about(run, key, f"{key} = {count} samples")
-
-
-@check(
-    "ACC-009",
-    "the accuracy log holds every response",
-    "loadgen/logging.cc:281-303; weighbridge: the official checker does not count the entries",
-    Scope.RESULT,
-    ("loadgen", "accuracy", "benchmark"),
-    fix="Copy the accuracy run's own log; that of a performance run holds no or few responses.",
-)
-def whole_log(subject: Subject) -> Iterator[Finding | Skip]:
-    """An accuracy log that is not truncated holds one entry for each sample of the accuracy run."""
-    run = result_of(subject).accuracy
-    count = benchmark_of(subject).accuracy_sample_count
-    log = run.accuracy
-    if log is None or log.truncated or log.entries is None:
-        yield Skip("the log is truncated, as it should be")
-    elif log.entries != count:
-        yield strictly(Finding(f"{run.folder}/{ACCURACY_LOG}", f"{count} entries", f"{log.entries} entries"))
-
-
-@check(
-    "ACC-010",
-    "the accuracy run used the round's seeds",
-    "weighbridge: the official checker reads the seeds of the performance run only",
-    Scope.RESULT,
-    ("loadgen", "accuracy"),
-    fix="Run accuracy and performance with the same LoadGen release and settings.",
-)
-def accuracy_seeds(subject: Subject) -> Iterator[Finding | Skip]:
-    """The three seeds of the accuracy run are the round's. They change the order, not the score: a warning."""
-    run = result_of(subject).accuracy
-    seeds = subject.round.seeds
-    for name, seed in (("qsl", seeds.qsl), ("sample_index", seeds.sample_index), ("schedule", seeds.schedule)):
-        key = f"effective_{name}_rng_seed"
-        if run.detail is not None and run.detail.value(key) != seed:
-            yield strictly(about(run, key, f"{key} = {seed}"), Severity.WARNING)

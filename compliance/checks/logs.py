@@ -217,7 +217,7 @@ def loadgen_release(subject: Subject) -> Iterator[Finding | Skip]:
     result = result_of(subject)
     key = "loadgen_version"
     release = _release(result.performance)
-    if subject.round.loadgen_versions and release not in subject.round.loadgen_versions:
+    if not subject.round.admits_loadgen(release):
         expected = f"{key} among {', '.join(subject.round.loadgen_versions)}"
         yield strictly(about(result.performance, key, expected), Severity.WARNING)
     other = _release(result.accuracy)

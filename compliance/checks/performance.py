@@ -109,8 +109,14 @@ def samples_per_query(subject: Subject) -> Iterator[Finding | Skip]:
     """
     run = result_of(subject).performance
     rules = benchmark_of(subject).scenarios.get(Scenario.OFFLINE)
-    if scenario_of_log(run) is not Scenario.OFFLINE or rules is None or rules.min_samples_per_query is None:
+    if scenario_of_log(run) is not Scenario.OFFLINE:
         yield Skip("asked of Offline runs")
+        return
+    if rules is None or rules.min_samples_per_query is None:
+        finding = about(
+            run, "effective_samples_per_query", "a benchmark with a minimum in the official checker's table"
+        )
+        yield from graded(finding, official=Severity.ERROR, strict=None)
         return
     official = Severity.ERROR if result_of(subject).division is Division.CLOSED else None
     for finding in at_least(run, "effective_samples_per_query", rules.min_samples_per_query, "samples"):

@@ -15,6 +15,7 @@ MODULES = (
     "performance",
     "latency",
     "accuracy",
+    "accuracy_run",
     "system",
     "measurements",
     "audits",

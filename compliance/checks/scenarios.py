@@ -22,7 +22,9 @@ from compliance.metric import read_metric
 from compliance.rule_types import BenchmarkRules, Round, SuiteRules
 from compliance.vocabulary import Scenario, Severity, Suite
 
-_SUITES = frozenset(suite.value for suite in Suite)
+_INFER = (Suite.EDGE, Suite.BOTH)
+"""The suites whose systems may infer one scenario from another."""
+_SUITES = {**{suite.value: suite for suite in Suite}, "edge,datacenter": Suite.BOTH}
 
 
 @check(
@@ -81,24 +83,15 @@ def _unshipped(round_: Round, name: str) -> str | None:
     return next((to for pattern, to in round_.unshipped_aliases.items() if fnmatchcase(name, pattern)), None)
 
 
-def suites_of(subject: Subject) -> tuple[Suite, ...]:
-    """The suites that the description's system_type names; none when it is not one of the four known values."""
+def suite_of(subject: Subject) -> Suite | None:
+    """The suite that the description's system_type names; None when it is not one of the four known values."""
     description = system_of(subject).description
     named = description.members.get("system_type") if description else None
-    parts = named.split(",") if isinstance(named, str) else ()
-    return tuple(Suite(part) for part in parts) if parts and all(part in _SUITES for part in parts) else ()
+    return _SUITES.get(named) if isinstance(named, str) else None
 
 
-def _merged(benchmark: BenchmarkRules, suites: tuple[Suite, ...]) -> SuiteRules | None:
-    """What a system of these suites must bring: for both, the demands of each suite that has the benchmark."""
-    rules = [benchmark.suites[suite] for suite in suites if suite in benchmark.suites]
-    if not rules:
-        return None
-    return SuiteRules(
-        tuple(dict.fromkeys(scenario for each in rules for scenario in each.required)),
-        tuple(dict.fromkeys(group for each in rules for group in each.one_of)),
-        tuple(dict.fromkeys(scenario for each in rules for scenario in each.optional)),
-    )
+def _demands(benchmark: BenchmarkRules, suite: Suite | None) -> SuiteRules | None:
+    return benchmark.suites.get(suite) if suite else None
 
 
 def _present(subject: Subject) -> set[Scenario | None]:
@@ -119,16 +112,15 @@ def required(subject: Subject) -> Iterator[Finding | Skip]:
 
     A missing one turns down every scenario of the benchmark; in the open division it is a warning.
     """
-    result, suites = result_of(subject), suites_of(subject)
-    rules = _merged(benchmark_of(subject), suites)
-    if not suites:
+    result, suite = result_of(subject), suite_of(subject)
+    rules = _demands(benchmark_of(subject), suite)
+    if suite is None:
         yield Skip("no known system_type (SYS-004)")
         return
     where = result.path.rpartition("/")[0]
     official, strict = (None, Severity.WARNING) if is_open(subject) else (Severity.ERROR, Severity.ERROR)
     if rules is None:
-        named = " and ".join(suites)
-        finding = Finding(where, "a benchmark of the system's suite", f"{result.benchmark} is not in the {named} suite")
+        finding = Finding(where, "a benchmark of the system's suite", f"{result.benchmark} is not in the {suite} suite")
         yield from graded(finding, official=official, strict=strict)
         return
     present = _present(subject)
@@ -152,7 +144,7 @@ def required(subject: Subject) -> Iterator[Finding | Skip]:
 def unknown(subject: Subject) -> Iterator[Finding | Skip]:
     """Beside this result stands no scenario that the suite does not list; one such turns down all of the benchmark."""
     result = result_of(subject)
-    rules = _merged(benchmark_of(subject), suites_of(subject))
+    rules = _demands(benchmark_of(subject), suite_of(subject))
     if rules is None:
         yield Skip("no known suite (SYS-004, SCN-003)")
         return
@@ -178,7 +170,7 @@ def log_scenario(subject: Subject) -> Iterator[Finding | Skip]:
     measured = scenario_of_log(result.performance)
     if fits_folder(measured, result.scenario):
         return
-    if Suite.EDGE in suites_of(subject) and (measured, result.scenario) in INFERABLE:
+    if suite_of(subject) in _INFER and (measured, result.scenario) in INFERABLE:
         yield from _inference(subject)
         return
     key = "effective_scenario"

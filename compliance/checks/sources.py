@@ -12,6 +12,7 @@ _PATHS = {
     "configuration.py": "submission_checker/configuration/configuration.py",
     "constants.py": "submission_checker/constants.py",
     "loader.py": "submission_checker/loader.py",
+    "utils.py": "submission_checker/utils.py",
     "results.py": "submission_checker/results.py",
     "loadgen_parser.py": "submission_checker/parsers/loadgen_parser.py",
     "old": "submission_checker_old.py",

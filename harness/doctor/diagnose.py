@@ -82,7 +82,7 @@ def _loadgen(round_: Round | None) -> Iterator[Finding]:
     except importlib.metadata.PackageNotFoundError:
         yield warn("LoadGen", "built from source, version unknown", "make sure that it is the round's release")
         return
-    if round_ is None or not round_.loadgen_versions or version in round_.loadgen_versions:
+    if round_ is None or round_.admits_loadgen(version):
         yield ok("LoadGen", version)
     else:
         wanted = ", ".join(round_.loadgen_versions)

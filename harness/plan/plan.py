@@ -139,6 +139,9 @@ def scenario_choices(campaign: Campaign, scenario: Scenario, dataset_size: int |
 
 
 def _campaign_problems(campaign: Campaign, rules: BenchmarkRules) -> Iterator[str]:
+    if not rules.generates_text:
+        yield f"{rules.name} generates no text: Weighbridge checks its results and does not run it"
+        return
     generation = campaign.generation
     least = rules.generation.min_new_tokens if generation.min_new_tokens is None else generation.min_new_tokens
     most = rules.generation.max_new_tokens if generation.max_new_tokens is None else generation.max_new_tokens

@@ -1,12 +1,14 @@
 """Verdicts: what lowers what, what cannot be judged, and a check that breaks."""
 
 import json
+import shutil
 
 import pytest
 
 from compliance.checks.model import Check, Scope, State, Subject
-from compliance.discover import discover
+from compliance.discover import discover, official_name
 from compliance.judge import judge, run_check
+from compliance.rulebook import RULES_DIR, load_round, read_round
 from tests.support.faults import renamed_benchmark, tree
 from tests.support.trees import ORG, clean_tree
 
@@ -65,23 +67,58 @@ def test_a_submitters_fault_lowers_no_other_submitter(tmp_path):
     }
 
 
-@pytest.mark.parametrize("name", ["whisper", "resnet50", "mobilenet", "my-resnet50-v2", "bert-99.9", "bert-99.9-fp8"])
-def test_a_benchmark_without_rules_here_is_not_judged(name, tmp_path):
-    found = verdicts(renamed_benchmark(name)(), tmp_path)
-    assert set(found.values()) == {("not_judged", "not_judged")}
+@pytest.mark.parametrize(
+    ("name", "round_name", "benchmark"),
+    [
+        ("resnet50", "v6.1", "resnet"),
+        ("mobilenet", "v6.1", "resnet"),
+        ("my-resnet50-v2", "v6.1", "resnet"),
+        ("bert-99.9-fp8", "v6.1", "bert-99.9"),
+        ("bert-99-fp8", "v6.1", "bert-99"),
+        ("ssd-resnet34", "v6.0", "retinanet"),
+        ("my-llama3_1-405b", "v6.0", "llama3.1-405b"),
+        ("my-llama3_1-405b", "v6.1", None),
+        ("llama3_1-8b", "v5.1", "llama3.1-8b"),
+        ("llama3_1-8b", "v5.0", None),
+    ],
+)
+def test_a_folder_stands_for_a_benchmark_by_alias_or_by_a_part_of_its_name(name, round_name, benchmark):
+    assert official_name(load_round(round_name), name, None) == benchmark
 
 
-def test_a_fault_that_needs_no_rules_makes_even_such_a_result_invalid(tmp_path):
+@pytest.fixture
+def unshipped(tmp_path, monkeypatch):
+    """A round that has a benchmark for which it brings no rules."""
+    folder = tmp_path / "v6.1"
+    shutil.copytree(RULES_DIR / "v6.1", folder)
+    (folder / "benchmarks" / "whisper.toml").unlink()
+    text = (folder / "round.toml").read_text()
+    text += (
+        '\n[unshipped]\nbenchmarks = ["whisper"]\nsource = "a test"\n\n[unshipped.aliases]\n"*whisper*" = "whisper"\n'
+    )
+    (folder / "round.toml").write_text(text)
+    return read_round(folder)
+
+
+@pytest.mark.parametrize("name", ["whisper", "my-whisper-v2"])
+def test_a_benchmark_without_rules_here_is_not_judged(name, unshipped, tmp_path):
+    made = renamed_benchmark(name)()
+    made.round = unshipped
+    assert set(verdicts(made, tmp_path / "tree").values()) == {("not_judged", "not_judged")}
+
+
+def test_a_fault_that_needs_no_rules_makes_even_such_a_result_invalid(unshipped, tmp_path):
     made = renamed_benchmark("whisper")().remove(f"closed/{ORG}/src")
-    assert set(verdicts(made, tmp_path).values()) == {("invalid", "invalid")}
+    made.round = unshipped
+    assert set(verdicts(made, tmp_path / "tree").values()) == {("invalid", "invalid")}
 
 
 def test_an_open_folder_is_judged_as_the_benchmark_it_is_mapped_to(tmp_path):
     made = renamed_benchmark("my-llama", lambda: tree(division="open"))()
     made.texts[f"{made.submitter}/model_mapping.json"] = json.dumps({"my-llama": "llama3.1-8b"})
     assert set(verdicts(made, tmp_path / "a").values()) == {("valid", "valid")}
-    made.texts[f"{made.submitter}/model_mapping.json"] = json.dumps({"my-llama": "whisper"})
-    assert set(verdicts(made, tmp_path / "b").values()) == {("not_judged", "not_judged")}
+    made.texts[f"{made.submitter}/model_mapping.json"] = json.dumps({"my-llama": "no-such-benchmark"})
+    assert set(verdicts(made, tmp_path / "b").values()) == {("invalid", "invalid")}
 
 
 def test_endpoints_logs_are_not_judged(tmp_path):

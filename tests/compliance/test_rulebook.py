@@ -22,7 +22,14 @@ def rules_of(name: str) -> BenchmarkRules:
 
 def test_rounds_and_benchmarks() -> None:
     assert {"v6.1", "demo"} <= set(round_names())
-    assert tuple(load_round("v6.1").benchmarks) == NAMES
+    assert {name: len(load_round(name).benchmarks) for name in round_names()} == {
+        "v5.0": 19,
+        "v5.1": 19,
+        "v6.0": 23,
+        "v6.1": 21,
+        "demo": 1,
+    }
+    assert tuple(rules.name for rules in load_round("v6.1").benchmarks.values() if rules.generates_text) == NAMES
     assert tuple(load_round("demo").benchmarks) == ("smollm2-135m",)
     assert [load_round(name).official for name in ("v6.1", "demo")] == [True, False]
     assert load_round("v6.1") is load_round("v6.1")
@@ -171,10 +178,10 @@ def test_metrics_and_units(name: str) -> None:
 def test_suites(name: str) -> None:
     suites = rules_of(name).suites
     if name == "llama3.1-8b-edge":
-        assert set(suites) == {Suite.EDGE}
+        assert set(suites) == {Suite.EDGE, Suite.BOTH}
         assert (suites[Suite.EDGE].required, suites[Suite.EDGE].one_of) == ((SINGLE, OFFLINE), ())
     else:
-        assert set(suites) == {Suite.DATACENTER}
+        assert set(suites) == {Suite.DATACENTER, Suite.BOTH}
         suite = suites[Suite.DATACENTER]
         assert (suite.required, suite.one_of, suite.optional) == ((OFFLINE,), ((SERVER, INTERACTIVE),), ())
         assert suite.known == (OFFLINE, SERVER, INTERACTIVE)
@@ -227,19 +234,20 @@ def test_demo_benchmark() -> None:
     assert {f"accuracy.provenance.{key}" for key in ("cpu_class", "dtype", "engine", "how")} <= set(rules.sources)
 
 
-@pytest.mark.parametrize("name", ["v6.1", "demo"])
+@pytest.mark.parametrize("name", ["v5.0", "v5.1", "v6.0", "v6.1", "demo"])
 def test_every_block_has_a_source(name: str) -> None:
     round_ = load_round(name)
     assert {"seeds", "run", "limits", "availability", "system_fields", "measurements_fields"} <= set(round_.sources)
     assert {"layout.submitter", "layout.result", "layout.files", "layout.audit_files"} <= set(round_.sources)
     for rules in round_.benchmarks.values():
-        blocks = {"benchmark", "dataset", "accuracy", "audits", "generation"}
+        blocks = {"benchmark", "dataset", "accuracy", "audits"} | ({"generation"} if rules.generates_text else set())
+        blocks |= {"accuracy_files"} if rules.accuracy_files else set()
         blocks |= {f"suites.{suite}" for suite in rules.suites} | {
             f"scenarios.{scenario}" for scenario in rules.scenarios
         }
         assert blocks <= set(rules.sources)
         assert all(limits.source for limits in rules.scenarios.values())
-    if name == "v6.1":
+    if round_.official:
         sources = [
             *round_.sources.values(),
             *(s for rules in round_.benchmarks.values() for s in rules.sources.values()),
@@ -269,7 +277,7 @@ def test_names_and_aliases() -> None:
     assert require_benchmark(round_, "llama3_1-8b-edge").name == "llama3.1-8b-edge"
     assert benchmark_of(round_, "deepseek-r1") is round_.benchmarks["deepseek-r1"]
     assert benchmark_of(round_, "nothing-like-it") is None
-    with pytest.raises(RuleError, match=r"did you mean llama2-70b-99.9\? Known: deepseek-r1"):
+    with pytest.raises(RuleError, match=r"did you mean llama2-70b-99.9\? Known: 3d-unet-99"):
         require_benchmark(round_, "llama2-70b-99")
     with pytest.raises(RuleError, match=r"no rules for round 'v6.2'; did you mean v6.1\?"):
         load_round("v6.2")

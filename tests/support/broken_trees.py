@@ -36,6 +36,7 @@ from tests.support.faults import (
     test06_log,
     texts,
     tree,
+    wan,
     whole_log_wrong_hash,
 )
 from tests.support.trees import ACCURACY, DETAIL, SUMMARY, Tree
@@ -152,6 +153,8 @@ CASES = (
     Broken("ACC-008", acc(effective_accuracy_sample_count=13367), BOTH),
     Broken("ACC-009", empty_log_right_hash, STRICT),
     Broken("ACC-010", acc(effective_qsl_rng_seed=0), NONE),
+    Broken("ACC-011", removed("accuracy/videos/130.png", "Offline", base=wan), BOTH, at="Offline"),
+    Broken("ACC-011", removed("accuracy/videos", "Offline", base=wan), BOTH, at="Offline", name="no-folder"),
     Broken("SYS-001", lambda: tree().remove("closed/Acme/systems"), BOTH),
     Broken("SYS-001", odd_document(None, lambda text: text[:200]), BOTH, name="cut"),
     Broken("SYS-002", odd_document(None, lambda text: text.rstrip("}\n ") + ",\n}"), OFFICIAL),

@@ -218,6 +218,11 @@ def gpt() -> Tree:
     return tree(benchmark="gpt-oss-120b")
 
 
+def wan() -> Tree:
+    """A benchmark that asks for sample outputs."""
+    return tree(("Offline", "SingleStream"), benchmark="wan-2.2-t2v-a14b")
+
+
 def opened() -> Tree:
     return tree(division="open")
 

@@ -14,7 +14,23 @@ _PRINTED = {
     "ROUGELSUM": "rougeLsum",
     "GEN_LEN": "gen_len",
     "TOKENS_PER_SAMPLE": "tokens_per_sample",
+    "gsm8k_accuracy": "gsm8k",
+    "mbxp_accuracy": "mbxp",
 }
+_LINES = {
+    "acc": "accuracy={}%, good=1, total=2",
+    "mAP": "mAP={}%",
+    "F1": '{{"exact_match": 83.6, "f1": {}}}',
+    "AUC": "AUC={}%",
+    "DICE": "Accuracy: mean = {}, kidney = 0.9, tumor = 0.8",
+    "ACCURACY": "Word Error Rate: 2.0671%, accuracy={}%",
+    "F1_HIERARCHICAL": '{{"f1": {}}}',
+    "E2E_ACCURACY": "Accuracy: {}",
+    "DLRM_NE": "metric/lifetime_ne/rating: {}",
+    "DLRM_ACC": "metric/lifetime_accuracy/rating: {}",
+    "DLRM_AUC": "metric/lifetime_gauc/rating: {}",
+}
+"""The lines of the scripts that print no dict."""
 
 
 @dataclass
@@ -46,15 +62,15 @@ def _common(round_: Round, rules: BenchmarkRules, scenario: Scenario, mode: str,
         "loadgen_version": f"{round_.loadgen_versions[0]} @ 0123456789",
         "sut_name": "Network SUT acme" if division == "network" else "acme",
         "qsl_reported_total_count": rules.dataset_size,
-        "requested_use_token_latencies": True,
+        "requested_use_token_latencies": rules.token_latencies,
         "effective_scenario": scenario.loadgen_name,
         "effective_test_mode": mode,
-        "effective_samples_per_query": 2 * rules.dataset_size if offline else 1,
+        "effective_samples_per_query": 2 * max(rules.dataset_size, 24576) if offline else 1,
         "effective_target_latency_ns": 0,
         "effective_min_duration_ms": limits.min_duration_ms,
         "effective_min_query_count": 1 if offline else 100,
         "effective_performance_sample_count": rules.performance_sample_count,
-        "effective_accuracy_sample_count": rules.accuracy_sample_count,
+        "effective_accuracy_sample_count": rules.accuracy_samples(scenario),
         "effective_accuracy_log_sampling_target": 0,
         "effective_performance_issue_unique": False,
         "effective_performance_issue_same": False,
@@ -72,7 +88,7 @@ def performance_records(round_: Round, rules: BenchmarkRules, scenario: Scenario
         "result_min_duration_met": True,
         "result_min_queries_met": True,
         "early_stopping_met": True,
-        "result_99.00_percentile_latency_ns": 700_000_000_000,
+        "result_99.00_percentile_latency_ns": int((limits.max_latency_p99_ms or 700_000) * 1_000_000),
         limits.metric_key: 27600.5,
     }
     values |= _of_scenario(scenario, limits)
@@ -82,7 +98,7 @@ def performance_records(round_: Round, rules: BenchmarkRules, scenario: Scenario
 def _of_scenario(scenario: Scenario, limits: ScenarioRules) -> dict[str, object]:
     if scenario is Scenario.OFFLINE:
         return {"result_samples_per_second": 93.75}
-    if scenario is Scenario.SINGLE_STREAM:
+    if scenario in (Scenario.SINGLE_STREAM, Scenario.MULTI_STREAM):
         return {
             "early_stopping_latency_ss": 912_000_000,
             "early_stopping_latency_ms": 1_400_000_000,
@@ -104,13 +120,15 @@ def accuracy_records(round_: Round, rules: BenchmarkRules, scenario: Scenario, d
 
 
 def scores(rules: BenchmarkRules, **changed: float) -> str:
-    """The accuracy script's line with each metric at its reference, but those `changed`."""
+    """What the accuracy script prints with each metric at its reference, but those `changed`."""
     values = {
-        _PRINTED.get(target.metric, target.metric): changed.get(target.metric, target.reference)
+        target.metric: changed.get(target.metric, target.reference)
         for target in rules.accuracy
         if target.minimum is not None
     }
-    return str({name: int(value) if name == "gen_len" else value for name, value in values.items()})
+    named = {_PRINTED.get(metric, metric): value for metric, value in values.items() if metric not in _LINES}
+    lines = [str({name: int(value) if name == "gen_len" else value for name, value in named.items()})] if named else []
+    return "\n".join([*lines, *(_LINES[metric].format(value) for metric, value in values.items() if metric in _LINES)])
 
 
 def accuracy_log(answers: Iterable[tuple[int, list[int]]], *, first: bool) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from compliance.discover_files import fill
 from compliance.rule_types import BenchmarkRules, Round
 from compliance.rulebook import load_round
 from compliance.vocabulary import AuditId, Scenario
@@ -88,7 +89,18 @@ class Tree:
         return self.documents[self.system_path]
 
     def path(self, scenario: str, rest: str = "") -> str:
-        return f"{self.submitter}/results/{SYSTEM}/{self.benchmark}/{scenario}{'/' if rest else ''}{rest}"
+        """The path of a file or folder of a result, wherever the round's layout puts it."""
+        layout, (first, *_) = self.round.layout, rest.split("/")
+        names = {"division": self.division, "submitter": ORG, "system": SYSTEM, "benchmark": self.benchmark}
+        names |= {"scenario": scenario, "file": f"{SYSTEM}_{scenario}.json"}
+        files = {"measurements.json": layout.measurements, "user.conf": layout.user_conf, "README.md": layout.readme}
+        if rest in files:
+            return fill(files[rest], names)
+        if first in {audit.value for audit in AuditId}:
+            folder = fill(layout.audit_dir, {**names, "audit": first})
+            return folder + rest.removeprefix(first)
+        folder = fill(layout.scenario_dir, names)
+        return f"{folder}/{rest}" if rest else folder
 
     def performance(self, scenario: str, **changes: object) -> "Tree":
         """Change keys of a performance detail log; None takes a key out."""
@@ -169,7 +181,8 @@ def clean_tree(
     rules = round_.benchmarks[benchmark]
     tree = Tree(round_, division, benchmark, tuple(scenarios))
     tree.documents[tree.system_path] = _description(division, system_type)
-    tree.texts[f"{tree.submitter}/src/README.md"] = "vLLM 0.32.0, unchanged.\n"
+    source_dir = fill(round_.layout.source_dir, {"division": division, "submitter": ORG})
+    tree.texts[f"{source_dir}/README.md"] = "vLLM 0.32.0, unchanged.\n"
     if division != "open":
         tree.texts[f"{tree.submitter}/documentation/calibration.md"] = "No quantisation.\n"
     for scenario in tree.scenarios:
@@ -210,20 +223,23 @@ def _result(tree: Tree, rules: BenchmarkRules, scenario: Scenario) -> None:
     tree.texts[f"{base}/accuracy/{ACCURACY}"] = truncated(whole)
     digest = hashlib.sha256(whole.encode()).hexdigest()
     tree.texts[f"{base}/accuracy/accuracy.txt"] = f"{scores(rules)}\n\nhash={digest}\n"
-    tree.documents[f"{base}/measurements.json"] = {
+    if rules.accuracy_files is not None:
+        for name in rules.accuracy_files.names:
+            tree.texts[f"{base}/accuracy/{rules.accuracy_files.folder}/{name}.png"] = "pixels"
+    tree.documents[tree.path(scenario, "measurements.json")] = {
         "input_data_types": "int32",
         "retraining": "No",
         "starting_weights_filename": "weights.safetensors",
         "weight_data_types": "bf16",
         "weight_transformations": "none",
     }
-    tree.texts[f"{base}/user.conf"] = f"*.{scenario.loadgen_name}.target_qps = 10\n"
-    tree.texts[f"{base}/README.md"] = "vllm serve; harness run.\n"
+    tree.texts[tree.path(scenario, "user.conf")] = f"*.{scenario.loadgen_name}.target_qps = 10\n"
+    tree.texts[tree.path(scenario, "README.md")] = "vllm serve; harness run.\n"
 
 
 def _audit(tree: Tree, rules: BenchmarkRules, scenario: Scenario, audit: AuditId) -> None:
     base = tree.path(scenario, audit.value)
-    eos = rules.generation.eos_token_ids[0]
+    eos = next(iter(rules.generation.eos_token_ids), 2)
     whole = accuracy_log(((index, [5, 6, 7, eos]) for index in range(20)), first=scenario.streams)
     tree.texts[f"{base}/accuracy/{ACCURACY}"] = whole
     if audit is AuditId.TEST06:
@@ -233,7 +249,12 @@ def _audit(tree: Tree, rules: BenchmarkRules, scenario: Scenario, audit: AuditId
             "TEST06 verification complete\n"
         )
         return
-    name = "verify_output_len.txt" if audit is AuditId.TEST09 else "verify_accuracy.txt"
-    tree.texts[f"{base}/{name}"] = f"{audit.value}\nMin check pass: True\n\nTEST PASS\n"
+    if audit in (AuditId.TEST01, AuditId.TEST04):
+        tree.texts[f"{base}/verify_performance.txt"] = "reference score = 1\ntest score = 1\nTEST PASS\n"
+    if audit is AuditId.TEST04:
+        tree.remove(f"{base}/accuracy")
+    else:
+        name = "verify_output_len.txt" if audit is AuditId.TEST09 else "verify_accuracy.txt"
+        tree.texts[f"{base}/{name}"] = f"{audit.value}\nMin check pass: True\n\nTEST PASS\n"
     tree.logs[f"{base}/performance/run_1/{DETAIL}"] = performance_records(tree.round, rules, scenario, tree.division)
     tree.texts[f"{base}/performance/run_1/{SUMMARY}"] = "Result is : VALID\n"

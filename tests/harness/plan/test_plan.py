@@ -139,6 +139,12 @@ def test_an_unknown_benchmark(given, words):
         plan(benchmark=given)
 
 
+@pytest.mark.parametrize("name", ["whisper", "resnet", "qwen3-vl-235b-a22b"])
+def test_a_benchmark_without_text_tokens_is_not_run(name):
+    with pytest.raises(PlanError, match=f"{name} generates no text: Weighbridge checks its results and does not run it"):
+        plan(benchmark=name, division="open")
+
+
 def test_an_alias_is_the_benchmark():
     round_ = load_round("v6.1")
     aliases = [(alias, rules) for rules in round_.benchmarks.values() for alias in rules.aliases]
