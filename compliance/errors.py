@@ -2,6 +2,8 @@
 
 ComplianceError
 ├── RuleError        a round or a benchmark that this installation has no rules for, or a rule file that is wrong
+├── UndecidedRound   a tree that tells nothing of its round, where none was named
+├── UnknownRound     a tree of a round that this installation has no rules for: it is not judged
 ├── UnreadableFile   a file that cannot be read as what it should be; carries path and line
 └── RenderError      a tree that cannot be written completely, and therefore is not written at all
     └── TargetError  the place for the tree is taken, missing, or not ours
@@ -16,6 +18,14 @@ class ComplianceError(Exception):
 
 class RuleError(ComplianceError):
     """No rule data for what was asked, or rule data that contradicts itself."""
+
+
+class UndecidedRound(ComplianceError):
+    """Nothing in a tree tells of its round, and none was named."""
+
+
+class UnknownRound(ComplianceError):
+    """A tree is of a round that this installation has no rules for, so that nothing can be judged."""
 
 
 class RenderError(ComplianceError):

@@ -195,6 +195,21 @@ class SystemFields:
 
 
 @dataclass(frozen=True, slots=True)
+class RoundMarks:
+    """What a tree of a round is known by, without the round's benchmarks."""
+
+    name: str
+    official: bool
+    seeds: Seeds
+    loadgen_versions: tuple[str, ...]
+    layout: Layout
+
+    def admits_loadgen(self, version: str) -> bool:
+        """Whether a LoadGen release fits one of the round's patterns."""
+        return any(fnmatchcase(version, pattern) for pattern in self.loadgen_versions)
+
+
+@dataclass(frozen=True, slots=True)
 class Round:
     """One round's rules: constants, layout and every benchmark this installation knows for it.
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from compliance.errors import RuleError
 from compliance.rule_builders import build_benchmark, build_layout, build_round
 from compliance.rule_files import read_rule_file
-from compliance.rule_types import BenchmarkRules, Round
+from compliance.rule_types import BenchmarkRules, Round, RoundMarks, Seeds
 
 RULES_DIR = Path(__file__).parent / "rules"
 
@@ -25,6 +25,23 @@ def load_round(name: str) -> Round:
     if name not in round_names():
         raise RuleError(f"no rules for round {name!r}{_hint(name, round_names())}")
     return read_round(RULES_DIR / name)
+
+
+@cache
+def round_marks(name: str) -> RoundMarks:
+    """What a tree of the round is known by; its benchmarks stay unread. Raises RuleError as `load_round` does."""
+    if name not in round_names():
+        raise RuleError(f"no rules for round {name!r}{_hint(name, round_names())}")
+    layout_path, round_path = (RULES_DIR / name / file for file in ("layout.toml", "round.toml"))
+    toml = read_rule_file(round_path, "round-rules")
+    seeds = toml["seeds"]
+    return RoundMarks(
+        name=toml["name"],
+        official=toml["official"],
+        seeds=Seeds(qsl=seeds["qsl"], sample_index=seeds["sample_index"], schedule=seeds["schedule"]),
+        loadgen_versions=tuple(toml["run"]["loadgen_versions"]),
+        layout=build_layout(layout_path, read_rule_file(layout_path, "layout-rules")),
+    )
 
 
 def read_round(folder: Path) -> Round:

@@ -15,6 +15,8 @@ from compliance.waivers import Waiver
 
 OFFICIAL_CHECKER = "mlcommons/inference b66003e1"
 PASS, FAIL = "pass", "fail"
+NAMED = ("named with --round",)
+"""What a round rests on that the user named."""
 _EXIT_CODES = {PASS: 0, FAIL: 1, NOT_JUDGED: 3}
 
 
@@ -97,7 +99,11 @@ class ReportResult:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A whole report. `findings` are those of the tree, submitters and systems; a result's stand with it."""
+    """A whole report. `findings` are those of the tree, submitters and systems; a result's stand with it.
+
+    `round_basis` says what the round was found by, `round_notes` what speaks against it, `round_hint` that the logs'
+    seeds are another round's.
+    """
 
     tool: Tool
     round: str
@@ -108,6 +114,9 @@ class Report:
     findings: tuple[ReportFinding, ...]
     waivers: tuple[Waiver, ...]
     expired_waivers: tuple[Waiver, ...]
+    round_basis: tuple[str, ...] = ()
+    round_notes: tuple[str, ...] = ()
+    round_hint: str = ""
 
     @property
     def exit_code(self) -> int:

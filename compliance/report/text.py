@@ -1,44 +1,39 @@
 """The report for people: what is wrong, grouped by cause; a table of results; one last line that is the verdict."""
 
-import textwrap
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 
-from compliance.judge import INVALID, NOT_JUDGED, VALID
-from compliance.report.model import FAIL, PASS, Report, ReportFinding
+from compliance.report.grouping import Group, collapsed, grouped, last_line, shown
+from compliance.report.model import NAMED, Report
 from compliance.report.table import summary_table
-from compliance.vocabulary import Profile, Severity
+from compliance.report.wrap import wrapped
+from compliance.vocabulary import Profile
 
+LINES_PER_RESULT = 24
+"""One screen."""
 _INDENT = " " * 10
 _PLACES = 3
-_GROUPS_PER_RESULT = 4
-_RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
-
-
-@dataclass(frozen=True, slots=True)
-class _Group:
-    first: ReportFinding
-    places: tuple[str, ...]
+_LINES_PER_FIELD = 3
 
 
 def render_text(report: Report, verbose: bool = False, width: int = 80) -> str:  # noqa: FBT001, FBT002 - the agreed form
-    """The report as text that ends in a line agreeing with the exit code.
+    """The report as text that ends in a line agreeing with the exit code; no line takes more than `width` columns.
 
-    By default at most about a screen per result: the gravest findings, three places each; of the information only
-    what the official checker rejects and strict does not. `verbose` shows all. Paths are never broken, whatever the
-    `width`.
+    By default at most a screen of findings per result: the gravest first, three places and three lines of a value each;
+    of the information only what the official checker rejects and strict does not. `verbose` shows all. Longer paths go
+    on in the next line, behind a slash. Characters that do not print are escaped.
     """
     lines = [*_head(report, width), ""]
     lines.extend(_findings(report, verbose=verbose, width=width))
     if report.results:
         lines.extend((*summary_table(report, width), ""))
     lines.extend(_waivers(report, width))
-    lines.append(_last(report))
+    lines.append(last_line(report))
     return "\n".join(lines) + "\n"
 
 
 def _head(report: Report, width: int) -> Iterator[str]:
-    yield from textwrap.wrap(
+    yield from wrapped(
         f"{report.tool.name} {report.tool.version}: round {report.round}, profile {report.profile};"
         f" official verdicts are those of {report.tool.official_checker}",
         width,
@@ -48,108 +43,95 @@ def _head(report: Report, width: int) -> Iterator[str]:
             f"Round {report.round} is no MLPerf round: here official means the official checker's comparisons with this"
             " round's own numbers. Its results are no MLPerf results."
         )
-        yield from textwrap.wrap(note, width)
-
-
-def _grouped(report: Report, *, verbose: bool) -> tuple[_Group, ...]:
-    groups: dict[tuple[object, ...], list[ReportFinding]] = {}
-    for finding in report.every_finding():
-        if not verbose and not _shown(finding):
-            continue
-        key = (finding.id, finding.severity, finding.expected, finding.found, finding.message, finding.waiver)
-        groups.setdefault(key, []).append(finding)
-    made = (_Group(found[0], tuple(dict.fromkeys(one.place for one in found))) for found in groups.values())
-    return tuple(sorted(made, key=lambda group: (_RANK[group.first.severity], group.first.id)))
-
-
-def _shown(finding: ReportFinding) -> bool:
-    """Whether a finding is shown without being asked for: a pass that the official checker denies must say why."""
-    return finding.severity is not Severity.INFO or finding.official_error
+        yield from wrapped(note, width)
+    if report.round_basis and report.round_basis != NAMED:
+        yield from wrapped(f"Round {report.round}: {'; '.join(report.round_basis)}.", width)
+    for note in report.round_notes:
+        yield from wrapped(f"But {note}.", width)
 
 
 def _findings(report: Report, *, verbose: bool, width: int) -> Iterator[str]:
-    groups = _grouped(report, verbose=verbose)
-    most = len(groups) if verbose else max(1, len(report.results)) * _GROUPS_PER_RESULT
-    for group in groups[:most]:
+    if report.round_hint:
+        yield from _round_hint(report, verbose=verbose, width=width)
+    groups = grouped(report, every=verbose)
+    printed = groups if verbose else _of_one_screen(groups, width)
+    for group in printed:
         yield from _group(group, verbose=verbose, width=width)
         yield ""
-    hidden = 0 if verbose else sum(not _shown(finding) for finding in report.every_finding())
-    if len(groups) > most:
-        yield f"and {len(groups) - most} more kinds of finding (--verbose shows all)"
+    more = len(groups) - len(printed)
+    hidden = 0 if verbose else sum(not shown(finding) for finding in report.every_finding())
+    if more:
+        yield f"and {more} more {'kind' if more == 1 else 'kinds'} of finding (-v shows all)"
     if hidden:
-        yield f"{hidden} notes of the other profile (--verbose shows them)"
-    if len(groups) > most or hidden:
+        yield f"{hidden} {'note' if hidden == 1 else 'notes'} of the other profile (-v shows them)"
+    if printed:
+        yield f"weighbridge explain {printed[0].first.id} tells what that check asks, and why"
+    if more or hidden or printed:
         yield ""
 
 
-def _group(group: _Group, *, verbose: bool, width: int) -> Iterator[str]:
+def _of_one_screen(groups: tuple[Group, ...], width: int) -> tuple[Group, ...]:
+    """The groups that fit a screen for each result they bear on first, and one screen for the tree's own."""
+    used: Counter[str | None] = Counter()
+    printed: list[Group] = []
+    for group in groups:
+        size = sum(1 for _ in _group(group, verbose=False, width=width)) + 1
+        if used[group.owner] and used[group.owner] + size > LINES_PER_RESULT:
+            used[group.owner] = LINES_PER_RESULT
+            continue
+        used[group.owner] += size
+        printed.append(group)
+    return tuple(printed)
+
+
+def _round_hint(report: Report, *, verbose: bool, width: int) -> Iterator[str]:
+    """One line on the round in place of every seed that is not its own."""
+    hidden = sum(collapsed(report, finding) for finding in report.every_finding())
+    aside = "" if verbose or not hidden else f" ({hidden} findings on seeds and release; -v shows them)"
+    yield from wrapped(f"{report.round_hint}{aside}", width, "ROUND   ", _INDENT)
+    yield ""
+
+
+def _group(group: Group, *, verbose: bool, width: int) -> Iterator[str]:
     finding = group.first
-    head = f"{finding.severity.value.upper():<8}{finding.id}  {finding.title}"
-    whole = f"{head}  [{finding.source}]"
+    head = f"{finding.severity.value.upper():<8}{finding.id}  "
+    whole = f"{head}{finding.title}  [{finding.source}]"
     beside = len(whole) <= width
-    yield whole if beside else head
+    if beside:
+        yield whole
+    else:
+        yield from wrapped(finding.title, width, head, _INDENT)
+    most = None if verbose else _LINES_PER_FIELD
     if finding.waiver is not None:
-        yield from _field("waived", f"until {finding.waiver.until}: {finding.waiver.reason}", width)
-    yield from _field("wanted", finding.expected, width)
-    yield from _field("found", finding.found, width)
-    yield from _field("", finding.message, width)
+        yield from _field("waived", f"until {finding.waiver.until}: {finding.waiver.reason}", width, most)
+    yield from _field("wanted", finding.expected, width, most)
+    yield from _field("found", finding.found, width, most)
+    yield from _field("", finding.message, width, most)
     if finding.official_error:
-        yield from _field("", "the official checker rejects this; strict does not", width)
-    shown = group.places if verbose else group.places[:_PLACES]
-    for number, place in enumerate(shown):
-        yield f"  {'at' if number == 0 else '':<8}{place}"
-    if len(group.places) > len(shown):
-        yield f"{_INDENT}and {len(group.places) - len(shown)} more places"
-    yield from _field("fix", finding.fix, width)
+        yield from _field("", "the official checker rejects this; strict does not", width, most)
+    places = group.places if verbose else group.places[:_PLACES]
+    for number, place in enumerate(places):
+        yield from _field("at" if number == 0 else "", place, width, None)
+    if len(group.places) > len(places):
+        more = len(group.places) - len(places)
+        yield f"{_INDENT}and {more} more {'place' if more == 1 else 'places'}"
+    yield from _field("fix", finding.fix, width, most)
     if verbose and not beside:
-        yield from _field("source", finding.source, width)
+        yield from _field("source", finding.source, width, None)
 
 
-def _field(name: str, text: str, width: int) -> Iterator[str]:
-    head = f"  {name:<8}"
-    wrapped = textwrap.wrap(
-        text, width, initial_indent=head, subsequent_indent=_INDENT, break_long_words=False, break_on_hyphens=False
-    )
-    return iter(wrapped)
+def _field(name: str, text: str, width: int, most: int | None) -> Iterator[str]:
+    return wrapped(text, width, f"  {name:<8}", _INDENT, most)
 
 
 def _waivers(report: Report, width: int) -> Iterator[str]:
     for waiver in report.waivers:
         uses = sum(finding.waiver == waiver for finding in report.every_finding())
         where = f" at {waiver.where}" if waiver.where else ""
-        yield from textwrap.wrap(
-            f"waiver {waiver.id}{where} until {waiver.until}: {waiver.reason} ({uses} findings)", width
-        )
+        yield from wrapped(f"waiver {waiver.id}{where} until {waiver.until}: {waiver.reason} ({uses} findings)", width)
     for waiver in report.expired_waivers:
-        yield from textwrap.wrap(f"waiver {waiver.id} expired on {waiver.until} and is not applied", width)
+        yield from wrapped(f"waiver {waiver.id} expired on {waiver.until} and is not applied", width)
     if report.profile is Profile.OFFICIAL and report.waivers:
         yield "waivers do not change the official verdict"
     if report.waivers or report.expired_waivers:
         yield ""
-
-
-def _last(report: Report) -> str:
-    count = {verdict: sum(result.verdict == verdict for result in report.results) for verdict in _VERDICTS}
-    total = len(report.results)
-    if report.verdict == FAIL and not total:
-        return f"FAIL: no results found ({report.profile})"
-    if report.verdict == FAIL:
-        errors = sum(group.first.severity is Severity.ERROR for group in _grouped(report, verbose=False))
-        kinds = f"{errors} kind{'' if errors == 1 else 's'} of error"
-        return f"FAIL: {count[INVALID]} of {total} results invalid, {kinds} ({report.profile})"
-    if report.verdict == PASS:
-        said = f"all {total} results valid" if total else "no results found"
-        return f"PASS: {said} ({report.profile}){_officially(report)}"
-    unjudged = f"{count[NOT_JUDGED]} of {total} results have no rules here, no error"
-    return f"NOT JUDGED: {unjudged} ({report.profile}){_officially(report)}"
-
-
-def _officially(report: Report) -> str:
-    """What a good end must not hide: how many results the official checker turns down."""
-    rejected = sum(result.official_verdict == INVALID for result in report.results)
-    if report.profile is Profile.OFFICIAL or not rejected:
-        return ""
-    return f"; the official checker rejects {rejected} of {len(report.results)}"
-
-
-_VERDICTS = (VALID, INVALID, NOT_JUDGED)

@@ -69,6 +69,7 @@ def exit_code(error: Exception) -> int | None:
         ran.PreflightError,
         ran.WorkerChoiceError,
         judged.RuleError,
+        judged.UndecidedRound,
         judged.TargetError,
         answered.UnknownSut,
         answered.BadSettings,
@@ -77,6 +78,8 @@ def exit_code(error: Exception) -> int | None:
     )
     if isinstance(error, usage):
         return USAGE
+    if isinstance(error, judged.UnknownRound):
+        return NOT_JUDGED
     if isinstance(error, ran.HarnessError | judged.ComplianceError | answered.SutError):
         return FAILED
     return None

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from compliance.report.model import Report
+    from harness.package.judging import RoundChoice
 
 Waivers = Annotated[Path | None, typer.Option(help="File of waivers: id, reason, until.")]
 
@@ -40,7 +41,7 @@ def check(
     *,
     round_name: Annotated[
         str | None,
-        typer.Option("--round", help="The round whose rules count; default: that of the tree's manifest, else v6.1."),
+        typer.Option("--round", help="The round whose rules count; default: that of the tree's manifest or logs."),
     ] = None,
     profile: Annotated[str, typer.Option(help="strict: the rules as written; official: the official checker.")] = (
         "strict"
@@ -52,20 +53,27 @@ def check(
 ) -> None:
     """Judge a submission tree: one verdict per result, by the official checker and by the rules as written."""
     from compliance.vocabulary import Profile  # noqa: PLC0415
-    from harness.package.judging import DEFAULT_ROUND, judge_tree, likely_round, packaged_round  # noqa: PLC0415
+    from harness.package.judging import choose_round, judge_tree, with_choice  # noqa: PLC0415
 
     if profile not in set(Profile):
         raise typer.BadParameter(f"{profile} is none of {', '.join(Profile)}", param_hint="--profile")
     render = _renderer(output, verbose=verbose)
-    packaged = None if round_name else packaged_round(tree)
-    if packaged:
-        typer.echo(f"judged by round {packaged}, which the manifest beside the tree names", err=True)
-    report = judge_tree(tree, round_name or packaged or DEFAULT_ROUND, Profile(profile), submitter, waivers)
-    likely = None if round_name else likely_round(report)
-    if likely:
-        typer.echo(f"this tree looks like round {likely}: weighbridge check {tree} --round {likely}", err=True)
+    choice = choose_round(tree, round_name, submitter)
+    report = with_choice(judge_tree(tree, choice.name, Profile(profile), submitter, waivers), choice)
+    if output != "text":
+        _say_choice(choice, named=round_name is not None)
     typer.echo(render(report).rstrip("\n"))
     raise typer.Exit(report.exit_code)
+
+
+def _say_choice(choice: "RoundChoice", *, named: bool) -> None:
+    """What the round rests on, on standard error: forms for machines leave it out or hide it."""
+    if not named:
+        typer.echo(f"judged by round {choice.name}: {'; '.join(choice.basis)}", err=True)
+    for note in choice.notes:
+        typer.echo(f"but {note}", err=True)
+    if choice.hint:
+        typer.echo(choice.hint, err=True)
 
 
 _FORMS = {"text": "text", "json": "json_", "junit": "junit", "sarif": "sarif", "csv": "csv_", "markdown": "markdown"}

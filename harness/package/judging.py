@@ -1,17 +1,76 @@
 """Judging a submission tree by the rules of a round: discovery, checks and report in one call."""
 
+import re
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from compliance.discover import discover
-from compliance.errors import UnreadableFile
+from compliance.errors import UndecidedRound, UnknownRound, UnreadableFile
 from compliance.judge import judge
-from compliance.report.model import Report, build_report
-from compliance.rulebook import benchmark_of, load_round, round_names
+from compliance.report.model import NAMED, Report, build_report
+from compliance.round_detection import Detection, detect_round
+from compliance.rulebook import benchmark_of, load_round, round_marks, round_names
 from compliance.submission.manifest import manifest_path, read_manifest
 from compliance.vocabulary import Profile
 from compliance.waivers import load_waivers
 
-DEFAULT_ROUND = "v6.1"
+_OF_MLPERF = re.compile(r"v\d+\.\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class RoundChoice:
+    """The round a tree is judged by and what the choice rests on, in words.
+
+    `notes` speak against it. `hint` says that the seeds are another round's; empty where they are not.
+    """
+
+    name: str
+    basis: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+    hint: str = ""
+
+
+def choose_round(tree: Path, named: str | None = None, submitter: str | None = None) -> RoundChoice:
+    """The round that was named, else that of the manifest beside the tree, else the one the tree's files tell of.
+
+    Raises UndecidedRound where nothing tells of one, UnknownRound for one of MLPerf's that has no rules here, and
+    RuleError for any other name that is no round.
+    """
+    names = round_names()
+    if named is not None and named not in names and _OF_MLPERF.fullmatch(named):
+        raise UnknownRound(f"round not known: no rules for round {named!r} here; known: {', '.join(names)}")
+    marks = tuple(round_marks(name) for name in names)
+    found = detect_round(tree, marks, _knows, submitter)
+    if named is not None:
+        return RoundChoice(named, NAMED, hint=_hint(found, named))
+    packaged = packaged_round(tree)
+    if packaged is not None:
+        return RoundChoice(packaged, ("the manifest beside the tree names it",), hint=_hint(found, packaged))
+    if found.round_name is not None:
+        return RoundChoice(found.round_name, found.basis, found.contradictions)
+    if found.unknown:
+        raise UnknownRound(
+            f"round not known: the logs are of {found.unknown}; rules are here for {', '.join(names)}."
+            " To judge it by one of them all the same, name it with --round."
+        )
+    raise UndecidedRound(
+        f"{tree}: nothing tells of the round (no seeds, no LoadGen release, no round's own folders in closed/, open/ or"
+        f" network/); name it: --round {'|'.join(names)}"
+    )
+
+
+def _knows(round_name: str, benchmark: str) -> bool:
+    return benchmark_of(load_round(round_name), benchmark) is not None
+
+
+def _hint(found: Detection, round_name: str) -> str:
+    """That the tree's seeds are another round's, once, in place of an error per seed; empty where they are not."""
+    if found.unknown:
+        return f"these logs are of no round known here: {found.unknown}"
+    if not found.by_seeds or round_name in found.by_seeds:
+        return ""
+    other = found.round_name if found.round_name in found.by_seeds else found.by_seeds[0]
+    return f"these seeds are {other}'s, not {round_name}'s: check with --round {other}"
 
 
 def packaged_round(tree: Path) -> str | None:
@@ -21,15 +80,6 @@ def packaged_round(tree: Path) -> str | None:
     except UnreadableFile:
         return None
     return name if name in round_names() else None
-
-
-def likely_round(report: Report) -> str | None:
-    """Another round that knows the benchmarks its own round does not; None when none does, or none is unknown."""
-    judged = load_round(report.round)
-    unknown = {result.benchmark for result in report.results if benchmark_of(judged, result.benchmark) is None}
-    others = (load_round(name) for name in round_names() if name != report.round)
-    fitting = (other.name for other in others if any(benchmark_of(other, name) for name in unknown))
-    return next(fitting, None)
 
 
 def judge_tree(
@@ -43,3 +93,8 @@ def judge_tree(
     round_ = load_round(round_name)
     known = load_waivers(waivers) if waivers else ()
     return build_report(judge(discover(tree, round_, submitter), round_), profile, known)
+
+
+def with_choice(report: Report, choice: RoundChoice) -> Report:
+    """The report that tells what its round rests on."""
+    return replace(report, round_basis=choice.basis, round_notes=choice.notes, round_hint=choice.hint)

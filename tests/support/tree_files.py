@@ -55,11 +55,16 @@ def _seeds(round_: Round) -> dict[str, object]:
     }
 
 
+def _release(round_: Round) -> str:
+    """A release that fits the round's first pattern."""
+    return round_.loadgen_versions[0].replace("*", "5").replace("?", "5")
+
+
 def _common(round_: Round, rules: BenchmarkRules, scenario: Scenario, mode: str, division: str) -> dict[str, object]:
     offline = scenario is Scenario.OFFLINE
     limits = rules.scenarios[scenario]
     return {
-        "loadgen_version": f"{round_.loadgen_versions[0]} @ 0123456789",
+        "loadgen_version": f"{_release(round_)} @ 0123456789",
         "sut_name": "Network SUT acme" if division == "network" else "acme",
         "qsl_reported_total_count": rules.dataset_size,
         "requested_use_token_latencies": rules.token_latencies,

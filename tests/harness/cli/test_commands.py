@@ -275,13 +275,15 @@ def demo_tree(folder):
     return clean_tree("smollm2-135m", ("Offline", "Server"), round_name="demo").write(folder)
 
 
-def test_a_tree_of_another_round_is_hinted_at_and_not_switched_to(weighbridge, tmp_path):
+def test_the_round_is_found_by_what_stands_in_the_tree(weighbridge, tmp_path):
     tree = demo_tree(tmp_path / "tree")
-    code, out, err = weighbridge("check", tree)
-    assert code == 1
-    assert "round v6.1" in out
-    assert err == f"this tree looks like round demo: weighbridge check {tree} --round demo\n"
-    assert weighbridge("check", tree, "--round", "v6.1")[2] == ""
+    code, out, _ = weighbridge("check", tree)
+    assert code == 0
+    assert "round demo" in out
+    assert "the benchmarks (smollm2-135m): demo" in " ".join(out.split())
+    code, out, err = weighbridge("check", tree, "--format", "json")
+    assert (code, json.loads(out)["round"], json.loads(out)["round_hint"]) == (0, "demo", None)
+    assert err.startswith("judged by round demo: the seeds of 2 logs: v6.1 or demo; ")
 
 
 def test_a_packaged_tree_is_judged_by_the_round_of_its_manifest(weighbridge, tmp_path):
@@ -290,15 +292,48 @@ def test_a_packaged_tree_is_judged_by_the_round_of_its_manifest(weighbridge, tmp
     manifest.path.write_text(manifest_text(manifest))
     code, out, err = weighbridge("check", tree, "--format", "json")
     assert (code, json.loads(out)["round"]) == (0, "demo")
-    assert err == "judged by round demo, which the manifest beside the tree names\n"
+    assert err == "judged by round demo: the manifest beside the tree names it\n"
 
 
 @pytest.mark.parametrize("text", ["{", '{"round": "v0", "files": {}, "originals": {}}'])
-def test_a_manifest_without_a_known_round_leaves_the_default(weighbridge, tmp_path, text):
-    (tmp_path / "tree").mkdir()
+def test_a_manifest_without_a_known_round_leaves_it_to_the_tree(weighbridge, tmp_path, text):
+    clean_tree(round_name="v6.0").write(tmp_path / "tree")
     (tmp_path / "tree.manifest.json").write_text(text)
-    _, out, err = weighbridge("check", tmp_path / "tree", "--format", "json")
-    assert (json.loads(out)["round"], err) == ("v6.1", "")
+    _, out, _ = weighbridge("check", tmp_path / "tree", "--format", "json")
+    assert json.loads(out)["round"] == "v6.0"
+
+
+def test_a_tree_that_tells_nothing_of_its_round_wants_one_named(weighbridge, tmp_path):
+    (tmp_path / "tree").mkdir()
+    code, out, err = weighbridge("check", tmp_path / "tree")
+    assert (code, out) == (2, "")
+    assert "name it: --round v5.0|" in err
+
+
+def test_a_wrong_round_gets_one_hint_in_place_of_seed_errors(weighbridge, tmp_path):
+    tree = clean_tree(round_name="v6.0").write(tmp_path / "tree")
+    code, out, _ = weighbridge("check", tree, "--round", "v6.1")
+    assert code == 1
+    assert out.count("these seeds are v6.0's, not v6.1's: check with --round v6.0") == 1
+    assert "rng_seed" not in out
+    assert out.splitlines()[-1] == "FAIL: 2 of 2 results invalid, 1 kind of error (strict)"
+    assert "PERF-002" in weighbridge("check", tree, "--round", "v6.1", "-v")[1]
+    _, out, err = weighbridge("check", tree, "--round", "v6.1", "--format", "json")
+    document = json.loads(out)
+    assert document["round_hint"] == err.strip() == "these seeds are v6.0's, not v6.1's: check with --round v6.0"
+    ids = {one["id"] for result in document["results"] for one in result["findings"]}
+    assert {"PERF-002", "PERF-003", "PERF-004"} <= ids
+
+
+@pytest.mark.parametrize("options", [(), ("--round", "v4.1")])
+def test_a_round_without_rules_is_not_judged(weighbridge, tmp_path, options):
+    tree = clean_tree("llama2-70b-99", round_name="v5.0")
+    for scenario in ("Offline", "Server"):
+        seeds = {f"effective_{name}_rng_seed": 7 for name in ("qsl", "sample_index", "schedule")}
+        tree.performance(scenario, loadgen_version="4.1 @ 379ee5345a", **seeds)
+    code, out, err = weighbridge("check", tree.write(tmp_path / "tree"), *options)
+    assert (code, out) == (3, "")
+    assert err.startswith("error: round not known: ")
 
 
 def test_a_report_without_runs_or_results_is_written_and_says_so(weighbridge, tmp_path):
