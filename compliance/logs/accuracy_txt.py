@@ -10,12 +10,16 @@ from compliance.logs.lines import read_text, split_lines
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """One metric's value where it stands. `official` says whether the official checker's pattern reads it."""
+    """One metric's value where it stands. `official` says whether the official checker's pattern reads it.
+
+    `text` is the number as the official pattern takes it from the line.
+    """
 
     metric: str
     value: float
     line: int
     official: bool
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +115,8 @@ def _scores(line: str, number: int) -> Iterator[Score]:
     for metric, pattern in _OFFICIAL.items():
         match = pattern.match(line)
         official = None if match is None else _float(match[1])
-        if official is not None:
-            yield Score(metric, official, number, official=True)
+        if match is not None and official is not None:
+            yield Score(metric, official, number, official=True, text=match[1])
         lenient = _LENIENT.get(metric)
         found = None if lenient is None else _last(lenient, line)
         if found is not None and found != official:

@@ -1,15 +1,17 @@
 """The report as one JSON object: a contract (check-report.schema.json) that other tools build on."""
 
-import json
-
 from compliance.report.model import Report, ReportFinding, ReportResult
+from compliance.report.plain import json_text
 
 SCHEMA_VERSION = 1
 SCHEMA = "check-report"
 
 
 def render_json(report: Report) -> str:
-    """The report as JSON text, of the form `submission_templates/schemas/check-report.schema.json`."""
+    """The report as JSON text, of the form `submission_templates/schemas/check-report.schema.json`.
+
+    Strings are as they are in the tree; characters that do not print are written as JSON's escapes.
+    """
     document = {
         "schema_version": SCHEMA_VERSION,
         "tool": {
@@ -27,7 +29,7 @@ def render_json(report: Report) -> str:
         "results": [_result(result) for result in report.results],
         "findings": [_finding(finding) for finding in report.findings],
     }
-    return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
+    return json_text(document)
 
 
 def _result(result: ReportResult) -> dict[str, object]:

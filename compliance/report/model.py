@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from importlib.metadata import PackageNotFoundError, version
 
-from compliance.checks.model import Finding, Outcome
+from compliance.checks.model import Finding, Outcome, State
 from compliance.judge import INVALID, NOT_JUDGED, VALID, JudgedResult, Judgement
 from compliance.metric import read_metric
+from compliance.report.listing import Listing, listings
 from compliance.rule_types import BenchmarkRules
 from compliance.vocabulary import Profile, Severity
 from compliance.waivers import Waiver
@@ -78,8 +79,23 @@ class AccuracyValue:
 
 
 @dataclass(frozen=True, slots=True)
+class ReportCheck:
+    """How one check ended on what stands at `where`; `reason` says why it was skipped."""
+
+    id: str
+    title: str
+    state: State
+    where: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class ReportResult:
-    """One result: who, what, both verdicts, the metric with its unit, the scores, every finding that bears on it."""
+    """One result: who, what, both verdicts, the metric with its unit, the scores, every finding that bears on it.
+
+    `checks` are the result's own and those above it that found something. `listing` holds the official table's further
+    columns.
+    """
 
     path: str
     division: str
@@ -95,11 +111,13 @@ class ReportResult:
     inferred: bool
     accuracy: Mapping[str, AccuracyValue]
     findings: tuple[ReportFinding, ...]
+    checks: tuple[ReportCheck, ...] = ()
+    listing: Listing | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A whole report. `findings` are those of the tree, submitters and systems; a result's stand with it.
+    """A whole report. `findings` and `checks` are those of the tree, submitters and systems; a result's stand with it.
 
     `round_basis` says what the round was found by, `round_notes` what speaks against it, `round_hint` that the logs'
     seeds are another round's.
@@ -114,6 +132,7 @@ class Report:
     findings: tuple[ReportFinding, ...]
     waivers: tuple[Waiver, ...]
     expired_waivers: tuple[Waiver, ...]
+    checks: tuple[ReportCheck, ...] = ()
     round_basis: tuple[str, ...] = ()
     round_notes: tuple[str, ...] = ()
     round_hint: str = ""
@@ -135,7 +154,8 @@ def build_report(
     """The judgement from one profile's side. `today` decides which waivers have expired (default: now, UTC)."""
     day = today or datetime.now(tz=UTC).date()
     lens = _Lens(profile, waivers, day)
-    results = tuple(_result(judged, judgement, lens) for judged in judgement.results)
+    listed = listings(judgement)
+    results = tuple(_result(judged, judgement, lens, listed[judged.result.path]) for judged in judgement.results)
     findings = lens.findings(judgement.above)
     return Report(
         tool=Tool("weighbridge", _version(), OFFICIAL_CHECKER),
@@ -147,6 +167,7 @@ def build_report(
         findings=findings,
         waivers=tuple(waiver for waiver in waivers if not waiver.expired(day)),
         expired_waivers=tuple(waiver for waiver in waivers if waiver.expired(day)),
+        checks=_checks(judgement.above),
     )
 
 
@@ -206,7 +227,11 @@ def _same(outcome: Outcome, finding: Finding) -> tuple[str, str, int | None, str
     return (outcome.check.id, finding.where, finding.line, finding.pointer, finding.expected, finding.found)
 
 
-def _result(judged: JudgedResult, judgement: Judgement, lens: _Lens) -> ReportResult:
+def _checks(outcomes: Iterable[Outcome]) -> tuple[ReportCheck, ...]:
+    return tuple(ReportCheck(one.check.id, one.check.title, one.state, one.where, one.reason) for one in outcomes)
+
+
+def _result(judged: JudgedResult, judgement: Judgement, lens: _Lens, listing: Listing) -> ReportResult:
     result, verdicts = judged.result, judged.verdicts
     benchmark = judgement.round.benchmarks.get(result.rules_benchmark or "")
     metric = read_metric(result, benchmark)
@@ -226,6 +251,8 @@ def _result(judged: JudgedResult, judgement: Judgement, lens: _Lens) -> ReportRe
         inferred=metric.inferred,
         accuracy={} if benchmark is None else dict(_accuracy(judged, benchmark)),
         findings=lens.findings((*verdicts.outcomes, *judged.inherited)),
+        checks=_checks((*verdicts.outcomes, *judged.inherited)),
+        listing=listing,
     )
 
 
@@ -242,7 +269,7 @@ def _waived_verdict(judged: JudgedResult, lens: _Lens) -> str:
 
 def _accuracy(judged: JudgedResult, benchmark: BenchmarkRules) -> Iterator[tuple[str, AccuracyValue]]:
     text = judged.result.accuracy_text
-    for target in benchmark.accuracy:
+    for target in benchmark.targets(judged.result.scenario):
         written = text.written(target.metric) if text else ()
         value = written[-1].value if written else None
         yield target.metric, AccuracyValue(_finite(value), target.minimum, target.maximum)

@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 
 from compliance.report.model import Report, ReportResult
+from compliance.report.plain import columns, cut, plain
 
 _HEADERS = ("system", "benchmark", "scenario", "result", "accuracy", "verdict", "official")
 _RIGHT = {"result", "accuracy"}
-_LEAST = {"system": 8, "benchmark": 11, "result": 8}
+_LEAST = {"system": 8, "benchmark": 11, "scenario": 11, "result": 8, "accuracy": 8}
 _SHORT_UNITS = {"Latency (ms)": "ms", "Tokens/s": "tok/s", "Samples/s": "smp/s", "Queries/s": "qry/s"}
 _SHOWN_VERDICTS = {"not_judged": "no rules"}
 
@@ -22,7 +23,7 @@ def summary_table(report: Report, width: int = 80) -> Iterator[str]:
         heading = f"{result.division}/{result.submitter}"
         if heading != submitter:
             submitter = heading
-            yield heading
+            yield cut(plain(heading), width)
         yield _line(cells, widths)
 
 
@@ -44,21 +45,26 @@ def accuracy_text(result: ReportResult) -> str:
     return f"{min(margins):+.2%}" if margins else "-"
 
 
+def verdict_text(verdict: str) -> str:
+    """A verdict as a table shows it."""
+    return _SHOWN_VERDICTS.get(verdict, verdict)
+
+
 def _cells(result: ReportResult) -> tuple[str, ...]:
     return (
-        result.system,
-        result.benchmark,
-        result.scenario,
+        plain(result.system),
+        plain(result.benchmark),
+        plain(result.scenario),
         metric_text(result),
         accuracy_text(result),
-        _SHOWN_VERDICTS.get(result.verdict, result.verdict),
-        _SHOWN_VERDICTS.get(result.official_verdict, result.official_verdict),
+        verdict_text(result.verdict),
+        verdict_text(result.official_verdict),
     )
 
 
 def _widths(rows: list[tuple[str, ...]], width: int) -> tuple[int, ...]:
-    """Each column as wide as its cells, then the system's and the benchmark's narrowed until the line fits."""
-    sizes = {name: max(len(row[at]) for row in (_HEADERS, *rows)) for at, name in enumerate(_HEADERS)}
+    """Each column as wide as its cells, then the names' and the numbers' narrowed until the line fits."""
+    sizes = {name: max(columns(row[at]) for row in (_HEADERS, *rows)) for at, name in enumerate(_HEADERS)}
     for name, least in _LEAST.items():
         over = sum(sizes.values()) + len(sizes) - 1 - width
         if over > 0:
@@ -72,6 +78,6 @@ def _line(cells: tuple[str, ...], widths: tuple[int, ...]) -> str:
 
 
 def _fit(cell: str, size: int, *, right: bool) -> str:
-    if len(cell) > size:
-        cell = f"{cell[: size - 1]}~"
-    return cell.rjust(size) if right else cell.ljust(size)
+    shown = cut(cell, size)
+    blanks = " " * (size - columns(shown))
+    return f"{blanks}{shown}" if right else f"{shown}{blanks}"

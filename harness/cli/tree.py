@@ -8,9 +8,6 @@ import typer
 from harness.cli.campaign import CampaignFile, load
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from compliance.report.model import Report
     from harness.package.judging import RoundChoice
 
 Waivers = Annotated[Path | None, typer.Option(help="File of waivers: id, reason, until.")]
@@ -36,8 +33,8 @@ def package(
     typer.echo(f"next: weighbridge check {out} --round {round_.name}")
 
 
-def check(
-    tree: Annotated[Path, typer.Argument(exists=True, file_okay=False, help="The submission tree.")],
+def check(  # noqa: PLR0913 - one parameter per option
+    tree: Annotated[str, typer.Argument(metavar="TREE", help="The submission tree.")],
     *,
     round_name: Annotated[
         str | None,
@@ -46,23 +43,37 @@ def check(
     profile: Annotated[str, typer.Option(help="strict: the rules as written; official: the official checker.")] = (
         "strict"
     ),
-    output: Annotated[str, typer.Option("--format", help="text or json.")] = "text",
+    form: Annotated[str, typer.Option("--format", help="text, json, junit, sarif, csv or markdown.")] = "text",
+    output: Annotated[Path | None, typer.Option(help="Write the report to this file; print the verdict alone.")] = None,
+    csv_official: Annotated[
+        Path | None, typer.Option(help="Also write the official checker's CSV, byte for byte as it does.")
+    ] = None,
     submitter: Annotated[str | None, typer.Option(help="Only this submitter.")] = None,
     waivers: Waivers = None,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Every finding at full length.")] = False,
 ) -> None:
     """Judge a submission tree: one verdict per result, by the official checker and by the rules as written."""
     from compliance.vocabulary import Profile  # noqa: PLC0415
+    from harness.cli import outputs  # noqa: PLC0415
     from harness.package.judging import choose_round, judge_tree, with_choice  # noqa: PLC0415
 
+    root = Path(tree)
+    if not root.is_dir():
+        raise typer.BadParameter(f"folder {tree!r} does not exist", param_hint="TREE")
     if profile not in set(Profile):
         raise typer.BadParameter(f"{profile} is none of {', '.join(Profile)}", param_hint="--profile")
-    render = _renderer(output, verbose=verbose)
-    choice = choose_round(tree, round_name, submitter)
-    report = with_choice(judge_tree(tree, choice.name, Profile(profile), submitter, waivers), choice)
-    if output != "text":
+    render = outputs.renderer(form, verbose=verbose)
+    outputs.refuse_unfit(output, root, "--output")
+    outputs.refuse_unfit(csv_official, root, "--csv-official")
+    choice = choose_round(root, round_name, submitter)
+    report = with_choice(judge_tree(root, choice.name, Profile(profile), submitter, waivers), choice)
+    if form != "text":
         _say_choice(choice, named=round_name is not None)
-    typer.echo(render(report).rstrip("\n"))
+    outputs.deliver(report, render(report), output)
+    if csv_official is not None:
+        from compliance.report.csv_ import render_csv_official  # noqa: PLC0415
+
+        outputs.write(csv_official, render_csv_official(report, tree))
     raise typer.Exit(report.exit_code)
 
 
@@ -74,21 +85,6 @@ def _say_choice(choice: "RoundChoice", *, named: bool) -> None:
         typer.echo(f"but {note}", err=True)
     if choice.hint:
         typer.echo(choice.hint, err=True)
-
-
-_FORMS = {"text": "text", "json": "json_", "junit": "junit", "sarif": "sarif", "csv": "csv_", "markdown": "markdown"}
-
-
-def _renderer(output: str, *, verbose: bool) -> "Callable[[Report], str]":
-    """The form asked for; a module per form, imported when it is asked for."""
-    from importlib import import_module  # noqa: PLC0415
-    from importlib.util import find_spec  # noqa: PLC0415
-
-    known = [form for form, module in _FORMS.items() if find_spec(f"compliance.report.{module}") is not None]
-    if output not in known:
-        raise typer.BadParameter(f"{output} is none of {', '.join(known)}", param_hint="--format")
-    function = getattr(import_module(f"compliance.report.{_FORMS[output]}"), f"render_{output}")
-    return (lambda report: function(report, verbose=verbose)) if output == "text" else function
 
 
 def report(
