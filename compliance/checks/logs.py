@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from compliance.checks.facts import DETAIL, SUMMARY, about, fits_folder, graded, missing, result_of, strictly
 from compliance.checks.facts import INFERABLE as _INFERABLE
 from compliance.checks.facts import scenario_of_log as _scenario_of_log
+from compliance.checks.hints import fix_of_error
 from compliance.checks.model import Finding, Scope, Skip, Subject
 from compliance.checks.registry import check
-from compliance.logs.detail import DetailLog
+from compliance.logs.detail import DetailLog, LogRecord
 from compliance.records import RunLogs
 from compliance.vocabulary import Mode, Severity
 
@@ -69,7 +70,7 @@ def _broken_lines(run: RunLogs, detail: DetailLog) -> Iterator[Finding]:
         finding = Finding(where, "a first line that begins with :::MLLOG", "another first line", line=1)
         yield from graded(finding, official=Severity.ERROR, strict=Severity.WARNING)
     for problem in detail.problems[:_SHOWN]:
-        rest = len(detail.problems) - _SHOWN
+        rest = detail.problem_count - _SHOWN
         message = f"and {rest} more such lines" if rest > 0 and problem is detail.problems[_SHOWN - 1] else ""
         finding = Finding(where, "one JSON record after the marker", problem.reason, line=problem.line, message=message)
         official = None if problem.official else Severity.ERROR
@@ -78,11 +79,25 @@ def _broken_lines(run: RunLogs, detail: DetailLog) -> Iterator[Finding]:
 
 
 def _errors(run: RunLogs) -> Iterator[Finding]:
-    for record in run.detail.errors[:_SHOWN] if run.detail else ():
-        rest = len(run.detail.errors) - _SHOWN if run.detail else 0
-        message = f"the first {_SHOWN} of {rest + _SHOWN} errors are shown" if rest > 0 else ""
-        where = f"{run.folder}/{DETAIL}"
-        yield Finding(where, "no LoadGen error", f"{record.key}: {record.value}", line=record.line, message=message)
+    """One finding per text of an error, however often it was logged, at its first line."""
+    alike: dict[str, list[LogRecord]] = {}
+    for record in run.detail.errors if run.detail else ():
+        alike.setdefault(f"{record.key}: {record.value}", []).append(record)
+    for number, (text, records) in enumerate(alike.items(), start=1):
+        if number > _SHOWN:
+            return
+        notes = [] if len(records) == 1 else [f"{len(records)} times, {_lines(records)}"]
+        if not records[0].time_is_meaningful:
+            notes.append("the time logged with it is not meaningful: LoadGen's clock did not run yet")
+        if number == _SHOWN and len(alike) > _SHOWN:
+            notes.append(f"the first {_SHOWN} of {len(alike)} kinds of error are shown")
+        where, message = f"{run.folder}/{DETAIL}", "; ".join(notes)
+        yield Finding(where, "no LoadGen error", text, fix_of_error(text), message, line=records[0].line)
+
+
+def _lines(records: list[LogRecord]) -> str:
+    shown = ", ".join(str(record.line) for record in records[:_SHOWN])
+    return f"lines {shown}{', ...' if len(records) > _SHOWN else ''}"
 
 
 @check(

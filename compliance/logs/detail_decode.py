@@ -17,7 +17,9 @@ DROPPED_KEY = "loaded_qsl_set"
 _DIGITS = b"0123456789-, \t"
 
 
-class _Metadata(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+class LogMetadata(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    """Where a record was logged; lines of :::ENDPTS carry the first two members only."""
+
     is_error: bool
     is_warning: bool
     file: str = ""
@@ -32,7 +34,7 @@ class _Record(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     time_ms: float
     namespace: Literal["mlperf::logging"]
     event_type: Literal["POINT_IN_TIME"]
-    metadata: _Metadata
+    metadata: LogMetadata
 
 
 @dataclass(frozen=True, slots=True)

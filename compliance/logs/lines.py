@@ -1,24 +1,10 @@
 """Lines and text of a file, read so that a wrong byte is a problem and never an exception."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 from compliance.errors import UnreadableFile
 
 BOM = b"\xef\xbb\xbf"
-
-
-def iter_lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """The lines of a file with their 1-based numbers, without LF or CRLF.
-
-    Raises UnreadableFile when the file cannot be opened or read, or is no file.
-    """
-    try:
-        with path.open("rb") as stream:
-            for number, line in enumerate(stream, start=1):
-                yield number, line.rstrip(b"\r\n")
-    except OSError as error:
-        raise unreadable(path, error) from error
 
 
 def read_bytes(path: Path) -> bytes:

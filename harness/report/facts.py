@@ -88,7 +88,7 @@ def validity_facts(folder: RunFolder) -> Iterator[Fact]:
         if value not in (None, "") and not meaningless:
             yield Fact(title, " ".join(str(value).replace("*", " ").split()))
     yield _duration(folder, detail)
-    errors = len(detail.errors)
+    errors = detail.error_count
     yield Fact("LoadGen errors", str(errors), errors == 0)
 
 

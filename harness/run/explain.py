@@ -67,8 +67,8 @@ def _reasons(log: DetailLog) -> Iterator[str]:
             )
     for record in log.errors[:5]:
         yield f"LoadGen error, line {record.line}: {record.value}"
-    if len(log.errors) > 5:  # noqa: PLR2004 - the five that were shown
-        yield f"and {len(log.errors) - 5} more errors"
+    if log.error_count > 5:  # noqa: PLR2004 - the five that were shown
+        yield f"and {log.error_count - 5} more errors"
 
 
 def _too_short(log: DetailLog) -> Iterator[str]:

@@ -54,7 +54,7 @@ def _cause(log: DetailLog, mismatches: tuple[SettingMismatch, ...]) -> str:
     if mismatches:
         shown = "; ".join(f"{item.key} is {item.found}, not {item.expected}" for item in mismatches)
         return f"settings are not in force: {shown}; correct the plan"
-    count = log.number("num_errors") or len(log.errors)
+    count = log.number("num_errors") or log.error_count
     if count:
         shown = "; ".join(str(record.value) for record in log.errors[:_SHOWN_ERRORS])
         return f"LoadGen logged {count} error(s): {shown}"

@@ -1,0 +1,89 @@
+"""Many lines of a detail log in one step: only as LoadGen writes them, and for anything else not at all.
+
+A block is taken when each of its lines is one record of the strict form; otherwise its lines are read one by one. The
+list of loaded_qsl_set, over half of a log's bytes, is looked at as bytes and never built.
+"""
+
+from typing import Literal
+
+import msgspec
+
+from compliance.logs.detail_decode import DROPPED_KEY, LogMetadata, LogValue
+
+MAX_BODY_BYTES = 4 << 20
+"""Beyond this a text is not decoded: the objects of a hostile one take many times its size."""
+
+_PART_BYTES = 1 << 18
+_OF_A_LIST = b"0123456789,"
+
+
+class BlockRecord(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    """A record of the strict form. The value of loaded_qsl_set is an empty list."""
+
+    key: str
+    value: LogValue
+    time_ms: float
+    namespace: Literal["mlperf::logging"]
+    event_type: Literal["POINT_IN_TIME"]
+    metadata: LogMetadata
+
+
+_RECORDS = msgspec.json.Decoder(list[BlockRecord])
+
+
+def decode_block(text: bytes, marker: bytes) -> list[BlockRecord] | None:
+    """The record of each line, in order; None when a single line is anything but a strict record."""
+    head = marker + b" {"
+    short = _without_lists(text, head)
+    if short is None or len(short) > MAX_BODY_BYTES or not short.startswith(head):
+        return None
+    lines = short.count(b"\n") + (not short.endswith(b"\n"))
+    # As one JSON array: a comma between any two lines, so that no record can go on over two of them.
+    body = b"[%b]" % short.replace(b"\n" + head, b",{")[len(head) - 1 :]
+    if len(short) - len(body) != (lines - 1) * (len(head) - 1) + len(head) - 3:
+        return None
+    try:
+        records = _RECORDS.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+    return records if len(records) == lines else None
+
+
+def _without_lists(text: bytes, head: bytes) -> bytes | None:
+    """The text with the lists of loaded_qsl_set emptied; None when one of them is not digits and commas."""
+    needle = head + b'"key": "' + DROPPED_KEY.encode() + b'", "value": ['
+    named = b'"%b"' % DROPPED_KEY.encode()
+    at = text.find(needle)
+    parts: list[bytes] = []
+    position = 0
+    while at >= 0:
+        start = at + len(needle)
+        end = text.find(b"]", start)
+        if end < 0 or not is_integer_list(text, start, end):
+            return None
+        parts.append(text[position:start])
+        position = end
+        at = text.find(needle, end)
+    short = b"".join((*parts, text[position:])) if parts else text
+    # A value that is no list, or a record that is spaced otherwise, is looked at line by line.
+    return short if short.count(named) == len(parts) else None
+
+
+def is_integer_list(text: bytes, start: int, end: int) -> bool:
+    """Whether the bytes from `start` to `end` are non-negative integers with a comma between each two, or nothing.
+
+    A space after each comma is let pass, and so are leading zeros.
+    """
+    if start == end:
+        return True
+    if text.find(b" ", start, min(end, start + _PART_BYTES)) >= 0:
+        packed = text[start:end].replace(b", ", b",")
+        return b" " not in packed and is_integer_list(packed, 0, len(packed))
+    if text[start] == ord(",") or text[end - 1] == ord(","):
+        return False
+    for begin in range(start, end, _PART_BYTES):
+        # One byte more than the part, so that two commas on either side of its end are seen.
+        part = text[begin : min(begin + _PART_BYTES + 1, end)]
+        if part.translate(None, _OF_A_LIST) or b",," in part:
+            return False
+    return True
