@@ -1,5 +1,6 @@
 """The accelerators this installation knows (accelerators.toml): memory, bandwidth, peaks, power; a source per cell."""
 
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,7 +24,8 @@ class Cell:
 class AcceleratorModel:
     """One accelerator model. Peaks are dense (no sparsity). Memory and bandwidth are decimal, as vendors state them.
 
-    `match` holds what a vendor tool's name must contain; `memory_type` and `interconnect` are words for a description.
+    `fp8_tflops` is the peak of the 8-bit formats, INT8 too; `fp16_tflops` that of FP16 and BF16. `match` holds
+    what a name must contain; `memory_type` and `interconnect` are words for a description.
     """
 
     id: str
@@ -40,6 +42,7 @@ class AcceleratorModel:
     power_w: Cell
 
 
+_MARKS = re.compile(r"\((?:R|TM)\)|[®™]", re.IGNORECASE)
 _CELLS = ("memory_gb", "bandwidth_tb_per_s", "fp16_tflops", "fp8_tflops", "fp4_tflops", "power_w")
 
 
@@ -71,10 +74,15 @@ def _cell(cell: object) -> Cell:
 
 
 def find_accelerator(name: str) -> AcceleratorModel | None:
-    """The model a vendor tool's product name means, None where it is not in the catalogue. The longest match wins."""
-    folded = name.upper()
-    hits = [(len(text), m) for m in accelerator_models().values() for text in m.match if text.upper() in folded]
+    """The model that a vendor tool's or a description's name means, None for an unknown one. The longest match wins."""
+    folded = _MARKS.sub("", name).upper()
+    hits = [(len(text), m) for m in accelerator_models().values() for text in m.match if _names(text, folded)]
     return max(hits, key=lambda hit: hit[0])[1] if hits else None
+
+
+def _names(text: str, folded: str) -> bool:
+    """Whether a name contains a model's: L4 is not in L40."""
+    return re.search(rf"{re.escape(text.upper())}(?!\d)", folded) is not None
 
 
 def system_ids() -> tuple[str, ...]:

@@ -13,6 +13,7 @@ MODULES = (
     "scenarios",
     "logs",
     "performance",
+    "plausibility",
     "latency",
     "accuracy",
     "accuracy_run",
