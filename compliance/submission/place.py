@@ -15,7 +15,7 @@ ACCURACY_TEXT = "accuracy.txt"
 TRACE = "mlperf_log_trace.json"
 RUN_LOGS = ("mlperf_log_detail.txt", "mlperf_log_summary.txt")
 # Audits whose accuracy log is cut like a result's; TEST06's verdict is recomputed from the whole log.
-_TRUNCATED_AUDITS = frozenset({AuditId.TEST01, AuditId.TEST07, AuditId.TEST09})
+TRUNCATED_AUDITS = frozenset({AuditId.TEST01, AuditId.TEST07, AuditId.TEST09})
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
 
 
@@ -163,9 +163,9 @@ def _scored(target: str, step: StepFiles, name: str) -> Placement:
 
 def _audit(target: str, step: StepFiles, path: str, audit: AuditId) -> Placement:
     name = path.rpartition("/")[2]
-    if audit in _TRUNCATED_AUDITS and name == ACCURACY_LOG:
+    if audit in TRUNCATED_AUDITS and name == ACCURACY_LOG:
         return Placement(target, Action.TRUNCATE, step.folder / name, sha256=step.sha256.get(name) or None)
-    if audit in _TRUNCATED_AUDITS and name == ACCURACY_TEXT:
+    if audit in TRUNCATED_AUDITS and name == ACCURACY_TEXT:
         source = step.folder / name if name in step.sha256 else None
         return Placement(target, Action.HASH, source, log=step.folder / ACCURACY_LOG)
     return _copy(target, step, name)

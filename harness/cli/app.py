@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from harness.cli import campaign, dataset, demo, logs, rules, sut, systems, tree
+from harness.cli import campaign, dataset, demo, logs, rules, sut, systems, tree, trees
 
 _state = {"debug": False}
 
@@ -52,7 +52,9 @@ _COMMANDS: tuple[tuple[str, Callable[..., None]], ...] = (
     ("plan", campaign.plan),
     ("run", campaign.run),
     ("package", tree.package),
+    ("preprocess", trees.preprocess),
     ("check", tree.check),
+    ("pack", trees.pack),
     ("report", tree.report),
     ("explain", rules.explain),
     ("rules", rules.rules),

@@ -77,10 +77,25 @@ def audit(
 
 
 def truncate(
-    log: Annotated[Path, typer.Argument(help="The accuracy log.")],
-    out: Annotated[Path, typer.Argument(help="Where the short log goes; the original is not changed.")],
+    log: Annotated[Path, typer.Argument(help="The accuracy log, or the root of a whole tree.")],
+    out: Annotated[Path, typer.Argument(help="Where the short log or the new tree goes; the original is not changed.")],
+    *,
+    skip: Annotated[list[str] | None, typer.Option(help="A tree: leave this scenario's logs as they are.")] = None,
+    apply: Annotated[bool, typer.Option("--apply", help="A tree: do it; without, the plan is printed.")] = False,
 ) -> None:
-    """Cut an accuracy log as a submission wants it, and print the hash of the whole one."""
+    """Cut an accuracy log, or all logs of a tree, as a submission wants them; each log's hash is kept."""
+    from compliance.vocabulary import Division  # noqa: PLC0415
+    from harness.cli.trees import truncate_tree  # noqa: PLC0415
+
+    if any((log / division).is_dir() for division in Division):
+        truncate_tree(log, out, skip or [], apply=apply)
+        return
+    if skip or apply:
+        raise typer.BadParameter("--skip and --apply are for a whole tree, which holds closed/ or open/")
+    _truncate_log(log, out)
+
+
+def _truncate_log(log: Path, out: Path) -> None:
     from compliance.submission.truncate import truncate_accuracy_log  # noqa: PLC0415
     from harness.errors import UsageError  # noqa: PLC0415
 

@@ -13,16 +13,46 @@ if TYPE_CHECKING:
 Waivers = Annotated[Path | None, typer.Option(help="File of waivers: id, reason, until.")]
 
 
-def package(
-    path: CampaignFile,
+def package(  # noqa: PLR0913 - a campaign's options and those of trees that are there
+    path: Annotated[Path | None, typer.Argument(metavar="CAMPAIGN", help="The campaign's YAML file.")] = None,
     *,
     out: Annotated[Path, typer.Option(help="The tree's folder; it is written whole or not at all.")],
     replace: Annotated[bool, typer.Option("--replace", help="Take the place of a tree rendered before.")] = False,
     allow_invalid: Annotated[
         bool, typer.Option("--allow-invalid", help="Also runs that LoadGen calls INVALID; no check passes them.")
     ] = False,
+    trees: Annotated[
+        list[Path] | None,
+        typer.Option("--from", exists=True, file_okay=False, help="A tree in the campaign's place; several merge."),
+    ] = None,
+    to_layout: Annotated[str | None, typer.Option(help="With --from: the round whose layout is wanted.")] = None,
+    to_open: Annotated[
+        list[str] | None, typer.Option(help="With --from: SYSTEM/BENCHMARK whose results go to the open division.")
+    ] = None,
+    low_targets: Annotated[
+        bool, typer.Option("--low-targets", help="With --from: -99.9 results are copied to -99 where the round has it.")
+    ] = False,
+    apply: Annotated[bool, typer.Option("--apply", help="With --from: do it; without, the plan is printed.")] = False,
 ) -> None:
-    """Render the submission tree, with truncated accuracy logs; the originals stay with their hashes."""
+    """Render the submission tree, with truncated accuracy logs; the originals stay with their hashes.
+
+    With --from, trees that are there are brought into one layout and one tree instead, byte for byte.
+    """
+    from harness.cli.trees import package_trees  # noqa: PLC0415
+
+    if trees:
+        if path is not None or replace or allow_invalid:
+            raise typer.BadParameter("takes neither a campaign nor --replace nor --allow-invalid", param_hint="--from")
+        package_trees(trees, out, to_layout, to_open or [], low_targets=low_targets, apply=apply)
+        return
+    if path is None:
+        raise typer.BadParameter("give a campaign's YAML file, or a tree with --from", param_hint="CAMPAIGN")
+    if to_layout or to_open or low_targets or apply:
+        raise typer.BadParameter("--to-layout, --to-open, --low-targets and --apply go with --from")
+    _package_campaign(path, out, replace=replace, allow_invalid=allow_invalid)
+
+
+def _package_campaign(path: Path, out: Path, *, replace: bool, allow_invalid: bool) -> None:
     from harness.package.campaign import package_campaign  # noqa: PLC0415
     from harness.run.orchestrate import plan_campaign  # noqa: PLC0415
 

@@ -27,7 +27,7 @@ sys.stderr.write(json.dumps([code, [name for name in {HEAVY!r} if name in sys.mo
 """
 COMMANDS = [
     "demo", "init", "doctor", "plan", "run", "package", "check", "report", "explain", "rules", "sut-test", "accuracy",
-    "audit", "truncate", "systems", "dataset",
+    "audit", "truncate", "systems", "dataset", "preprocess", "pack",
 ]  # fmt: skip
 
 

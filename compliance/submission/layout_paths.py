@@ -1,0 +1,165 @@
+"""Paths of a submission tree and the layout's templates: what a path is, and where another layout puts it. Pure."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from compliance.discover_files import fill
+from compliance.rule_types import Layout
+from compliance.vocabulary import AuditId, Division
+
+FILES = ("system", "model_mapping", "measurements", "user_conf", "readme")
+FOLDERS = ("audit_dir", "performance_dir", "accuracy_dir", "source_dir", "documentation_dir")
+_ALLOWED = {"division": frozenset(Division), "audit": frozenset(AuditId)}
+BESIDE_MEASUREMENTS = ("mlperf.conf",)
+"""Files that stand beside the measurements wherever a layout puts those (submission_checker/constants.py:2029-2101)."""
+_OF_RESULT = ("performance", "accuracy", "audit", "config.yaml", "config.yml")
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """What a path is: the name of the layout's template, its placeholders' values, and the rest beneath a folder.
+
+    `known` is false for a path that lies in a folder of the layout without being one of its files.
+    """
+
+    role: str
+    names: Mapping[str, str]
+    rest: str = ""
+    known: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ResultKey:
+    """One benchmark of one system of a submitter, and one scenario of it unless `scenario` is empty."""
+
+    division: str
+    submitter: str
+    system: str
+    benchmark: str
+    scenario: str = ""
+
+    @property
+    def names(self) -> Mapping[str, str]:
+        """The placeholders of the layout's templates and their values."""
+        own = {"division": self.division, "submitter": self.submitter, "system": self.system}
+        own["benchmark"] = self.benchmark
+        return {**own, "scenario": self.scenario} if self.scenario else own
+
+
+def locate(path: str, layout: Layout) -> Spot | None:
+    """What a path is in a layout; None where the layout has no place for it."""
+    for role in FILES:
+        names = match(getattr(layout, role), path)
+        if names is not None and _fits(role, names):
+            return Spot(role, names)
+    for role in FOLDERS:
+        found = _beneath(getattr(layout, role), path)
+        if found is not None:
+            return Spot(role, *found)
+    return _in_result(path, layout)
+
+
+def _in_result(path: str, layout: Layout) -> Spot | None:
+    """A path in the folders of one result that is none of its files."""
+    for role, template in (("scenario_dir", layout.scenario_dir), *extra_dirs(layout)):
+        found = _beneath(template, path)
+        if found is None or (role == "scenario_dir" and not found[1]):
+            continue
+        names, rest = found
+        if role in {"scenario_dir", "measurements_dir"} and rest in BESIDE_MEASUREMENTS:
+            return Spot("measurements_dir", names, rest)
+        known = role == "scenario_dir" and rest.partition("/")[0] in _OF_RESULT
+        return Spot(role, names, rest, known)
+    return None
+
+
+def extra_dirs(layout: Layout) -> tuple[tuple[str, str], ...]:
+    """The folders of a result beside its results folder: that of its measurements and that of its audits."""
+    dirs = (("measurements_dir", _parent(layout.measurements)), ("audits_dir", _parent(layout.audit_dir)))
+    return tuple((role, template) for role, template in dirs if template != layout.scenario_dir)
+
+
+def template_of(role: str, layout: Layout) -> str:
+    """The template that a role has in a layout."""
+    if role in {"measurements_dir", "audits_dir"}:
+        return _parent(layout.measurements if role == "measurements_dir" else layout.audit_dir)
+    template: str = getattr(layout, role)
+    return template
+
+
+def place_of(spot: Spot, layout: Layout) -> str:
+    """Where a layout puts what a spot describes. {file} becomes <system>_<scenario>.json unless the spot names it."""
+    default = f"{spot.names.get('system', '')}_{spot.names.get('scenario', '')}.json"
+    path = fill(template_of(spot.role, layout), {"file": default, **spot.names})
+    return f"{path}/{spot.rest}" if spot.rest else path
+
+
+def folders_of(key: ResultKey, layout: Layout) -> tuple[str, ...]:
+    """Every folder that a layout keeps files of a result in; of the whole benchmark when the key names no scenario."""
+    templates = [layout.scenario_dir, *(template for _, template in extra_dirs(layout))]
+    if not key.scenario:
+        templates = [_parent(template) for template in templates]
+    return tuple(fill(template, key.names) for template in templates)
+
+
+def results_in(paths: Mapping[str, object], layout: Layout) -> tuple[ResultKey, ...]:
+    """The results that a tree's files show: every scenario's folder with a file beneath it, in order."""
+    found: dict[ResultKey, None] = {}
+    for path in paths:
+        beneath = _beneath(layout.scenario_dir, path)
+        if beneath is not None and beneath[1]:
+            names = beneath[0]
+            found[ResultKey(*(names[part] for part in _KEY))] = None
+    return tuple(sorted(found, key=lambda key: tuple(key.names.values())))
+
+
+_KEY = ("division", "submitter", "system", "benchmark", "scenario")
+
+
+def match(template: str, path: str) -> dict[str, str] | None:
+    """The values of a template's placeholders when a path is of its form, else None."""
+    parts, segments = path.split("/"), template.split("/")
+    if len(parts) != len(segments):
+        return None
+    names: dict[str, str] = {}
+    for part, segment in zip(parts, segments, strict=True):
+        if not _segment(segment, part, names):
+            return None
+    return names
+
+
+def _segment(segment: str, part: str, names: dict[str, str]) -> bool:
+    before, brace, after = segment.partition("{")
+    if not brace:
+        return segment == part
+    name, _, after = after.partition("}")
+    value = part[len(before) : len(part) - len(after)]
+    if not (part.startswith(before) and part.endswith(after) and value) or len(part) <= len(before) + len(after):
+        return False
+    names[name] = value
+    return name not in _ALLOWED or value in _ALLOWED[name]
+
+
+def _beneath(template: str, path: str) -> tuple[dict[str, str], str] | None:
+    """As `match` for a folder and what lies beneath it, or the folder itself (with an empty rest)."""
+    depth = template.count("/") + 1
+    parts = path.split("/")
+    names = match(template, "/".join(parts[:depth]))
+    return None if names is None else (names, "/".join(parts[depth:]))
+
+
+def _fits(role: str, names: Mapping[str, str]) -> bool:
+    """Whether a measurements file is one by its name, where the layout leaves the name open."""
+    if role != "measurements" or "file" not in names:
+        return True
+    return names["file"].startswith(names["system"]) and names["file"].endswith(".json")
+
+
+def _parent(template: str) -> str:
+    return template.rpartition("/")[0]
+
+
+def benchmarks_in(keys: tuple[ResultKey, ...]) -> Iterator[ResultKey]:
+    """The benchmarks that results belong to, each once, in order."""
+    seen = dict.fromkeys(ResultKey(k.division, k.submitter, k.system, k.benchmark) for k in keys)
+    return iter(seen)

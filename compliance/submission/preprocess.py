@@ -1,0 +1,188 @@
+"""What preprocess_submission.py does to a tree, planned from the official verdicts: clean, move to open, infer.
+
+Without its faults: a scenario is removed as one to be inferred only when it will be, names keep their case, nothing is
+copied to a benchmark or scenario that the round's suite does not have, open's own results are never lost, and what
+leaves the tree is kept with its hash.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from compliance.checks.facts import INFERABLE
+from compliance.discover_files import fill
+from compliance.discover_result import scenario_named
+from compliance.rule_types import Layout, Round
+from compliance.submission.copies import OPEN, OpenMove, copy_low_targets, copy_result, remove, to_open, without_orphan
+from compliance.submission.draft import Draft, Step, TreePlan, settled
+from compliance.submission.layout_paths import ResultKey, benchmarks_in, folders_of, results_in
+from compliance.submission.standing import Part, Standing
+from compliance.vocabulary import Division, Scenario, Suite
+
+_EDGE = (Suite.EDGE, Suite.BOTH)
+_INFERRED = frozenset(reported for _, reported in INFERABLE)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What is left out: each phase of the official tool can be."""
+
+    infer_low_targets: bool = True
+    infer_scenarios: bool = True
+    drop_empty_folders: bool = True
+    move_failed_to_open: bool = True
+
+
+def preprocess(draft: Draft, round_: Round, found: tuple[Standing, ...], options: Options = Options()) -> TreePlan:
+    """The plan for a tree in the round's layout: what is removed, moved and copied, each with its reason."""
+    layout = round_.layout
+    plan = TreePlan(draft, notes=tuple(_notes(found)))
+    groups: dict[ResultKey, list[Standing]] = {}
+    for standing in found:
+        groups.setdefault(replace(standing.key, scenario=""), []).append(standing)
+    for key, standings in sorted(groups.items(), key=lambda item: (item[0].division == OPEN, str(item[0]))):
+        plan = plan.then(_clean(plan.draft, layout, key, standings, options))
+    suites = _Suites(round_, found)
+    if options.infer_scenarios:
+        plan = plan.then(_infer(plan.draft, layout, suites))
+    if options.infer_low_targets:
+        plan = plan.then(copy_low_targets(plan.draft, layout, suites.admits))
+    if options.drop_empty_folders:
+        plan = plan.then(_without_empty(plan.draft, layout))
+    return plan
+
+
+def _notes(found: tuple[Standing, ...]) -> Iterator[str]:
+    for standing in found:
+        path = "/".join(standing.key.names.values())
+        if standing.benchmark is None:
+            yield f"{path}: no rules for this benchmark in the round; left as it is"
+        elif standing.suite is None:
+            yield f"{path}: the system names no suite (system_type); nothing is inferred for it"
+        if standing.failed.get(Part.OTHER):
+            yield f"{path}: {', '.join(standing.failed[Part.OTHER])} cannot be corrected here; see `weighbridge check`"
+
+
+def _clean(draft: Draft, layout: Layout, key: ResultKey, group: list[Standing], options: Options) -> TreePlan:
+    """One benchmark of one system, cleaned of what the official checker fails."""
+    known = [one for one in group if one.benchmark is not None]
+    if not known:
+        return TreePlan(draft)
+    if known[0].suite is not None and known[0].demands is None:
+        return _remove(draft, layout, key, f"{known[0].benchmark} is not in the {known[0].suite} suite")
+    plan = _without_power(draft, layout, known)
+    bad = [one for one in known if one.bad]
+    if key.division == Division.OPEN:
+        return _drop(plan, layout, bad)
+    inferable = [one for one in bad if options.infer_scenarios and _inferable(one, known)]
+    rest = [one for one in bad if one not in inferable]
+    if not rest:
+        return _drop(plan, layout, inferable)
+    reasons = " | ".join(f"{one.key.scenario} fails {one.reasons()}" for one in rest)
+    if not options.move_failed_to_open:
+        return plan.then(_remove(plan.draft, layout, key, reasons))
+    # A run without a valid performance stands in no division.
+    dropped = tuple(one.key.scenario for one in bad if Part.PERFORMANCE in one.failed)
+    return plan.then(to_open(plan.draft, layout, OpenMove(key, reasons, dropped), yielding=True))
+
+
+def _inferable(standing: Standing, group: Iterable[Standing]) -> bool:
+    """Whether a failed scenario will be inferred from one that stands: the official tool removes it for that."""
+    if standing.suite not in _EDGE or standing.scenario not in _INFERRED:
+        return False
+    if not {Part.ACCURACY, Part.PERFORMANCE} & set(standing.failed):
+        return False
+    good = {one.scenario for one in group if not one.bad}
+    return any(measured in good for measured, reported in INFERABLE if reported is standing.scenario)
+
+
+def _drop(plan: TreePlan, layout: Layout, bad: list[Standing]) -> TreePlan:
+    for one in bad:
+        plan = plan.then(_remove(plan.draft, layout, one.key, f"fails {one.reasons()}"))
+    return plan
+
+
+def _remove(draft: Draft, layout: Layout, key: ResultKey, reason: str) -> TreePlan:
+    plan = remove(draft, folders_of(key, layout), reason)
+    left = without_orphan(plan.draft, layout, key)
+    gone = {path: draft.files[path].source for path in plan.draft.files if path not in left.files}
+    steps = tuple(Step("remove", path, reason="its system has no results left") for path in gone)
+    return plan.then(TreePlan(left, steps, gone))
+
+
+def _without_power(draft: Draft, layout: Layout, group: list[Standing]) -> TreePlan:
+    plan = TreePlan(draft)
+    for one in group:
+        if Part.POWER not in one.failed:
+            continue
+        folder = f"{fill(layout.scenario_dir, one.key.names)}/performance"
+        reason = f"power fails {', '.join(one.failed[Part.POWER])}"
+        plan = plan.then(remove(plan.draft, (f"{folder}/power", f"{folder}/ranging"), reason))
+        spl = f"{fill(layout.performance_dir, one.key.names)}/spl.txt"
+        if spl in plan.draft.files:
+            files = {path: file for path, file in plan.draft.files.items() if path != spl}
+            gone = {spl: plan.draft.files[spl].source}
+            kept = settled(files, plan.draft.folders, plan.draft.roots)
+            plan = plan.then(TreePlan(kept, (Step("remove", spl, reason=reason),), gone))
+    return plan
+
+
+class _Suites:
+    """What the suites demand of each benchmark of each system, wherever it has been moved to."""
+
+    def __init__(self, round_: Round, found: tuple[Standing, ...]) -> None:
+        self.round = round_
+        self.found = {(s.key.submitter, s.key.system, s.key.benchmark): s for s in found}
+        self.suites = {(s.key.submitter, s.key.system): s.suite for s in found}
+
+    def of(self, key: ResultKey) -> Standing | None:
+        """A standing of the benchmark; None for one that was not judged."""
+        return self.found.get((key.submitter, key.system, key.benchmark))
+
+    def admits(self, key: ResultKey) -> bool:
+        """Whether the round has the benchmark of that very name in the suite of the key's system."""
+        rules = self.round.benchmarks.get(key.benchmark)
+        suite = self.suites.get((key.submitter, key.system))
+        return rules is not None and suite is not None and suite in rules.suites
+
+
+def _infer(draft: Draft, layout: Layout, suites: _Suites) -> TreePlan:
+    """Scenarios that an edge system may report from another one, where the suite knows them and they are not there."""
+    plan = TreePlan(draft)
+    for benchmark in benchmarks_in(results_in(draft.files, layout)):
+        standing = suites.of(benchmark)
+        if standing is None or standing.demands is None or standing.suite not in _EDGE:
+            continue
+        present = {
+            scenario_named(key.scenario): key
+            for key in results_in(plan.draft.files, layout)
+            if replace(key, scenario="") == benchmark
+        }
+        for measured, reported in _wanted(present, standing.demands.known):
+            new = replace(benchmark, scenario=reported.value)
+            plan = plan.then(copy_result(plan.draft, layout, present[measured], new, f"inferred from {measured.value}"))
+    return plan
+
+
+def _wanted(
+    present: "dict[Scenario | None, ResultKey]", known: tuple[Scenario, ...]
+) -> Iterator[tuple[Scenario, Scenario]]:
+    """(measured, reported) to infer. Offline comes from MultiStream where that was measured: it is the nearer one."""
+    offline, single, multi = Scenario.OFFLINE, Scenario.SINGLE_STREAM, Scenario.MULTI_STREAM
+    if single in present and multi not in present and multi in known:
+        yield single, multi
+    if offline not in present and offline in known:
+        source = multi if multi in present else single
+        if source in present:
+            yield source, offline
+
+
+def _without_empty(draft: Draft, layout: Layout) -> TreePlan:
+    """No empty folder but the source folder, which the checker asks for."""
+    kept = {folder for folder in draft.folders if _is_source(folder, draft, layout)}
+    steps = tuple(Step("remove", f"{folder}/", reason="empty") for folder in sorted(draft.folders - kept))
+    return TreePlan(settled(draft.files, kept, draft.roots), steps)
+
+
+def _is_source(folder: str, draft: Draft, layout: Layout) -> bool:
+    keys = results_in(draft.files, layout)
+    return any(folder == fill(layout.source_dir, key.names) for key in keys)

@@ -1,0 +1,55 @@
+"""A tree prepared by what the checker says of it, and the tarball for upload."""
+
+from pathlib import Path
+
+from compliance.discover import discover
+from compliance.judge import judge
+from compliance.report.json_ import render_json
+from compliance.report.model import FAIL
+from compliance.report.text import render_text
+from compliance.rulebook import load_round
+from compliance.submission.draft import read_draft
+from compliance.submission.migrate import Side, read_migration
+from compliance.submission.pack import Packed, Verdict, pack
+from compliance.submission.preprocess import Options, preprocess
+from compliance.submission.standing import standings
+from compliance.vocabulary import Profile
+from harness.errors import UsageError
+from harness.package.judging import choose_round, judge_tree, with_choice
+from harness.package.trees import Planned, migrated, target_side
+
+
+def plan_preprocess(tree: Path, round_name: str | None, options: Options, to_layout: str | None = None) -> Planned:
+    """What the official verdicts of the round make of a tree, in its own layout unless another is wanted.
+
+    Raises as `choose_round` and `plan_package` do.
+    """
+    round_ = load_round(choose_round(tree, round_name).name)
+    draft = read_draft(tree)
+    found = standings(judge(discover(tree, round_), round_))
+    plan = preprocess(draft, round_, found, options)
+    if not found:
+        raise UsageError(f"{tree}: no results in the layout of round {round_.name}; name another round with --round")
+    side = Side(round_.name, round_.layout)
+    if to_layout is None:
+        return Planned(plan, round_.name, read_migration(tree))
+    target = target_side([side], to_layout)
+    moved, record = migrated(plan.draft, side, target, tree)
+    return Planned(plan.then(moved), target.round_name, record)
+
+
+def pack_tree(
+    tree: Path, archive: Path, round_name: str | None, profile: Profile, secret: bytes | None, *, allow_invalid: bool
+) -> tuple[Packed, str]:
+    """The tarball of a tree that the checker passes; returns it and the checker's log. Raises UsageError for errors."""
+    draft = read_draft(tree)
+    choice = choose_round(tree, round_name)
+    report = with_choice(judge_tree(tree, choice.name, profile), choice)
+    if report.verdict == FAIL and not allow_invalid:
+        command = f"weighbridge check {tree} --round {choice.name} --profile {profile.value}"
+        raise UsageError(
+            f"{tree} has errors in profile {profile.value}: see `{command}`, or pack it with --allow-invalid"
+        )
+    text = render_text(report, verbose=True)
+    verdict = Verdict(choice.name, profile.value, report.verdict, text, render_json(report))
+    return pack(draft, verdict, archive, secret), text
