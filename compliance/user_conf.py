@@ -8,7 +8,7 @@ these is a problem here.
 import difflib
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from compliance.logs.lines import read_text, split_lines
@@ -73,7 +73,8 @@ class Assignment:
 class ConfProblem:
     """A line that does not do what its writer meant: what is wrong, what LoadGen makes of it, and what to write.
 
-    `ignored` tells whether LoadGen leaves the line, or the whole file, out of account.
+    `ignored` tells whether LoadGen leaves the line, or the whole file, out of account, `loses` whether what the line
+    means to set is then not set: `meant` is that assignment where it can be told.
     """
 
     line: int
@@ -81,6 +82,8 @@ class ConfProblem:
     reason: str
     fix: str
     ignored: bool
+    loses: bool = True
+    meant: Assignment | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +101,16 @@ class Conf:
                 if item.key == key and (item.model, item.scenario) == wanted:
                     return item.value
         return None
+
+    def says_elsewhere(self, problem: ConfProblem) -> bool:
+        """Whether another line sets what a dropped one means to set, to the same value."""
+        meant = problem.meant
+        return meant is not None and any(
+            item.line != meant.line
+            and (item.model, item.scenario, item.key, item.value)
+            == (meant.model, meant.scenario, meant.key, meant.value)
+            for item in self.assignments
+        )
 
 
 def load_conf(path: Path) -> Conf:
@@ -178,23 +191,29 @@ def _doubts(item: Assignment) -> Iterator[ConfProblem]:
     """What LoadGen takes in silence and never uses."""
     found = f"{item.model}.{item.scenario}.{item.key}"
     if item.scenario != "*" and item.scenario not in SCENARIOS:
-        yield ConfProblem(item.line, found, f'unknown scenario "{item.scenario}"', _scenario_fix(item), ignored=True)
+        fix, scenario = _scenario_fix(item)
+        meant = None if scenario is None else replace(item, scenario=scenario)
+        yield ConfProblem(item.line, found, f'unknown scenario "{item.scenario}"', fix, ignored=True, meant=meant)
     if item.key in MLPERF_CONF_KEYS:
         reason = f"LoadGen reads {item.key} from its own mlperf.conf only"
-        yield ConfProblem(item.line, found, reason, "take the line out", ignored=True)
+        yield ConfProblem(item.line, found, reason, "take the line out", ignored=True, loses=False)
     elif item.key not in SUBMITTER_KEYS + AUDIT_KEYS and not _AUDIT_THRESHOLD.fullmatch(item.key):
         close = difflib.get_close_matches(item.key.lower(), SUBMITTER_KEYS + AUDIT_KEYS, n=1, cutoff=_CLOSE)
         fix = f"did you mean {close[0]}?" if close else f"known keys: {', '.join(SUBMITTER_KEYS)}"
-        yield ConfProblem(item.line, found, f'unknown key "{item.key}"', fix, ignored=True)
+        meant = replace(item, key=close[0]) if close else None
+        yield ConfProblem(item.line, found, f'unknown key "{item.key}"', fix, ignored=True, meant=meant)
 
 
-def _scenario_fix(item: Assignment) -> str:
+def _scenario_fix(item: Assignment) -> tuple[str, str | None]:
+    """What to write, and the scenario that was meant where it can be told."""
     if item.scenario.lower() == "interactive":
         model = item.model.removesuffix("-interactive")
-        return f"write Server: LoadGen runs Interactive as Server of the model {model}-interactive"
+        return f"write Server: LoadGen runs Interactive as Server of the model {model}-interactive", None
     names = {name.lower(): name for name in SCENARIOS}
     close = difflib.get_close_matches(item.scenario.lower(), names, n=1, cutoff=_CLOSE)
-    return f"did you mean {names[close[0]]}?" if close else f"known scenarios: {', '.join(SCENARIOS)}"
+    if not close:
+        return f"known scenarios: {', '.join(SCENARIOS)}", None
+    return f"did you mean {names[close[0]]}?", names[close[0]]
 
 
 def _shadowed(assignments: list[Assignment]) -> Iterator[ConfProblem]:
@@ -205,5 +224,7 @@ def _shadowed(assignments: list[Assignment]) -> Iterator[ConfProblem]:
         before = seen.get(name)
         if before is not None and before.value != item.value:
             reason = f"set again in line {item.line} to {item.value:g}, which counts"
-            yield ConfProblem(before.line, ".".join(name), reason, "keep one of the two lines", ignored=True)
+            yield ConfProblem(
+                before.line, ".".join(name), reason, "keep one of the two lines", ignored=True, loses=False
+            )
         seen[name] = item

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from compliance.checks.accuracy_hints import length_hint
 from compliance.checks.accuracy_run import TRUNCATE
 from compliance.checks.facts import (
     amount,
@@ -12,6 +13,7 @@ from compliance.checks.facts import (
     is_open,
     missing,
     result_of,
+    share,
     strictly,
 )
 from compliance.checks.model import Finding, Scope, Skip, Subject
@@ -86,10 +88,11 @@ def minima(subject: Subject) -> Iterator[Finding | Skip]:
     text = result_of(subject).accuracy_text
     targets = benchmark_of(subject).targets(result_of(subject).scenario)
     end = _read_until(text, targets) if text else None
-    for target in targets if text else ():
-        least = target.minimum
-        if text is not None and least is not None:
-            yield from _minimum(subject, text, target, (least, end))
+    if text is not None:
+        for target in targets:
+            if target.minimum is not None:
+                yield from _minimum(subject, text, target, (target.minimum, end))
+        yield from _overlooked(subject, text, targets, end)
 
 
 def _minimum(
@@ -104,15 +107,30 @@ def _minimum(
     for score in written:
         if score.value >= least:
             continue
-        short = least - score.value
-        message = f"{amount(short)} short ({short / least:.3%} of the minimum)"
-        finding = Finding(where, expected, f"{target.metric} = {amount(score.value)}", line=score.line, message=message)
+        message = f"{amount(least - score.value)} short ({share(least - score.value, least)} of the minimum)"
+        found = f"{target.metric} = {amount(score.value)}"
+        finding = Finding(where, expected, found, length_hint(subject, text), message, line=score.line)
         yield from graded(finding, official=official if _read(score, seen) else None, strict=strict)
-    if not seen:
-        line = written[0].line if written else None
-        found = f"{target.metric} in a form the checker cannot read" if written else f"no {target.metric}"
-        finding = Finding(where, expected, found, fix=_PRINT if written else "", line=line)
-        yield from graded(finding, official=official, strict=Severity.WARNING if written else strict)
+    if not seen and not written:
+        yield from graded(Finding(where, expected, f"no {target.metric}"), official=official, strict=strict)
+
+
+def _overlooked(
+    subject: Subject, text: AccuracyText, targets: tuple[AccuracyTarget, ...], end: int | None
+) -> Iterator[Finding]:
+    """One finding for all metrics that are written, but in no form that the official checker reads."""
+    missed = [
+        target.metric
+        for target in targets
+        if target.minimum is not None and text.written(target.metric) and not _official(text, target, end)
+    ]
+    if missed:
+        official, _ = _weights(subject)
+        found = f"{', '.join(missed)} in a form that it overlooks, as NumPy 2 prints numbers: np.float64(44.4718)"
+        line = text.written(missed[0])[0].line
+        where = f"{result_of(subject).accuracy.folder}/{_TEXT}"
+        finding = Finding(where, "scores as plain numbers, which the official checker reads", found, _PRINT, line=line)
+        yield from graded(finding, official=official, strict=Severity.WARNING)
 
 
 def _read(score: Score, seen: tuple[Score, ...]) -> bool:
@@ -143,10 +161,10 @@ def maxima(subject: Subject) -> Iterator[Finding | Skip]:
         for score in text.written(target.metric):
             if score.value > most:
                 over = score.value - most
-                message = f"{amount(over)} over ({over / most:.3%} of the limit)"
+                message = f"{amount(over)} over ({share(over, most)} of the limit)"
                 found = f"{target.metric} = {amount(score.value)}"
                 expected = f"{target.metric} <= {amount(most)}"
-                finding = Finding(where, expected, found, line=score.line, message=message)
+                finding = Finding(where, expected, found, length_hint(subject, text), message, line=score.line)
                 yield from graded(finding, official=official if _read(score, seen) else None, strict=strict)
 
 

@@ -102,6 +102,12 @@ def amount(value: float, unit: str = "") -> str:
     return f"{text} {unit}".strip()
 
 
+def share(part: float, whole: float) -> str:
+    """A part of a whole in percent; the least one shown is 0.01 %."""
+    fraction = part / whole if whole else 1.0
+    return f"{fraction:.2%}" if fraction >= 0.0001 else "less than 0.01%"  # noqa: PLR2004 - what two digits can show
+
+
 def at_least(run: RunLogs, key: str, least: float, unit: str = "") -> Iterator[Finding]:
     """One finding unless the logged number is `least` or more; a missing key counts as a fault, as officially."""
     value = run.detail.number(key) if run.detail else None
@@ -109,7 +115,8 @@ def at_least(run: RunLogs, key: str, least: float, unit: str = "") -> Iterator[F
         return
     message = ""
     if value is not None:
-        message = f"{amount(least - value, unit)} short ({(least - value) / least:.2%} of the limit)"
+        short = f"{amount(least - value, unit)} short ({share(least - value, least)} of the limit)"
+        message = f"{short}; {amount(value)}, needs at least {amount(least)}"
     found = None if value is None else f"{key} = {amount(value, unit)}"
     yield about(run, key, f"{key} >= {amount(least, unit)}", found=found, message=message)
 

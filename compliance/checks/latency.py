@@ -1,11 +1,12 @@
 """LAT-: early stopping, target latency and the token latencies."""
 
+import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from compliance.checks.facts import (
     about,
     amount,
-    at_least,
     benchmark_of,
     graded,
     is_open,
@@ -14,6 +15,7 @@ from compliance.checks.facts import (
     scenario_of_log,
     strictly,
 )
+from compliance.checks.hints import fix_of_error
 from compliance.checks.model import Finding, Scope, Skip, Subject
 from compliance.checks.performance import latency_alone
 from compliance.checks.registry import check
@@ -25,7 +27,13 @@ TPOT_KEY = "result_time_per_output_token_99.00_percentile_ns"
 _LATENCY_KEY = "result_99.00_percentile_latency_ns"
 _EARLY_STOPPING = (Scenario.SERVER, Scenario.SINGLE_STREAM, Scenario.MULTI_STREAM)
 _NS_PER_MS = 1_000_000
+_MEASURED = ("", "TTFT", "TPOT")
+_MORE_QUERIES = re.compile(r"Need to process at least (\d+) more queries")
 _NEEDS = ("loadgen", "performance", "benchmark")
+_UNREPORTED = (
+    (TTFT_KEY, "p99 first-token latency", "first tokens were never reported"),
+    (TPOT_KEY, "p99 time per output token", "answers of one token, or first tokens reported with the whole answer"),
+)
 _LOWER = "Lower target_qps for this scenario in user.conf (`weighbridge search` finds the highest); repeat the run."
 
 
@@ -48,11 +56,22 @@ def early_stopping(subject: Subject) -> Iterator[Finding | Skip]:
         return
     if run.detail is None or run.detail.value("early_stopping_met"):
         return
-    texts = (run.detail.value(f"early_stopping_{name}result") for name in ("", "ttft_", "tpot_"))
-    message = " ".join(text.strip() for text in texts if isinstance(text, str) and text.strip())
+    texts = {name: run.detail.value(f"early_stopping_{name.lower()}{'_' if name else ''}result") for name in _MEASURED}
+    reasons = [_early_reason(name, text) for name, text in texts.items() if isinstance(text, str) and text.strip()]
+    message = "; ".join(reason for reason in reasons if reason)
     finding = about(run, "early_stopping_met", "early_stopping_met = true", message=message)
     strict = Severity.WARNING if latency_alone(subject) else Severity.ERROR
     yield from graded(finding, official=Severity.ERROR, strict=strict)
+
+
+def _early_reason(measured: str, text: str) -> str:
+    """LoadGen's text on one latency in plain words; empty where it was content with it."""
+    needed = _MORE_QUERIES.search(text)
+    if needed is not None:
+        queries = f"{needed[1]} more {'query' if needed[1] == '1' else 'queries'}"
+        return f"{measured} early stopping needs {queries}: run longer or raise min_query_count".lstrip()
+    said = " ".join(text.replace("*", " ").split())
+    return "" if said.startswith("Run successful") else f"{measured} {said}".lstrip()
 
 
 @check(
@@ -189,10 +208,12 @@ def plausible(subject: Subject) -> Iterator[Finding | Skip]:
     if not _limits_apply(subject):
         yield Skip("asked of Server and Interactive runs of language models")
         return
-    for key in (TTFT_KEY, TPOT_KEY):
+    for key, title, unreported in _UNREPORTED:
         value = run.detail.number(key) if run.detail else None
         if value is not None and value <= 0:
-            yield from (strictly(finding) for finding in at_least(run, key, 1, "ns"))
+            message = f"{title} is {amount(value, 'ns')}: {unreported}"
+            finding = about(run, key, f"{key} > 0 ns", found=f"{key} = {amount(value, 'ns')}", message=message)
+            yield strictly(replace(finding, fix=fix_of_error("first token") if key == TTFT_KEY else ""))
 
 
 def _ms(value_ns: float) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from compliance.checks.facts import graded, missing, result_of, strictly
+from compliance.checks.hints import near
 from compliance.checks.model import Finding, Scope, Skip, Subject
 from compliance.checks.registry import check
 from compliance.checks.system import placeholder
@@ -20,6 +21,11 @@ def _path(subject: Subject, template: str) -> str:
         benchmark=result.benchmark,
         scenario=result.scenario_dir,
     )
+
+
+def conf_path(subject: Subject) -> str:
+    """Where the layout puts the result's user.conf."""
+    return _path(subject, subject.round.layout.user_conf)
 
 
 def _file(subject: Subject) -> str:
@@ -100,12 +106,17 @@ def fields(subject: Subject) -> Iterator[Finding | Skip]:
             pointer = pointer_of(field)
             present = field in document.members
             found = f'"{field}": {document.members[field]!r}' if present else f'no "{field}"'
+            others = [name for name in document.members if name not in subject.round.measurements_fields]
+            meant = None if present else near(field, others)
+            message = "" if meant is None else f'"{meant}" is there: did you mean "{field}"?'
             yield Finding(
                 _file(subject),
                 f'a meaningful "{field}"',
                 found,
-                line=document.lines.get(pointer),
-                pointer=pointer if present else "",
+                fix="" if meant is None else f'Rename "{meant}" to "{field}".',
+                message=message,
+                line=document.lines.get(pointer) if meant is None else document.line(meant),
+                pointer=pointer if present else "" if meant is None else pointer_of(meant),
             )
 
 

@@ -19,6 +19,7 @@ MODULES = (
     "accuracy_run",
     "system",
     "measurements",
+    "conf",
     "audits",
 )
 """The modules of this package that hold checks, in the order a report shows their findings."""

@@ -2,8 +2,10 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from compliance.checks.facts import graded, missing, strictly, system_of
+from compliance.checks.hints import near
 from compliance.checks.model import Finding, Scope, Skip, Subject
 from compliance.checks.registry import check
 from compliance.logs.documents import Document, JsonValue, pointer_of
@@ -142,9 +144,21 @@ def required_fields(subject: Subject) -> Iterator[Finding | Skip]:
     members = _document(subject).members
     fields = subject.round.system_fields
     flag = members.get("is_network")
+    known = {*fields.known, *fields.required, *fields.network}
     for field in (*fields.required, *(fields.network if flag else ())):
         if field not in members:
-            yield _at(subject, field, f'the field "{field}"')
+            meant = near(field, [name for name in members if name not in known])
+            finding = _at(subject, field, f'the field "{field}"')
+            yield finding if meant is None else _misnamed(subject, finding, (meant, field))
+
+
+def _misnamed(subject: Subject, finding: Finding, names: tuple[str, str]) -> Finding:
+    """The finding about a missing field that says which field that is there was likely meant, and where."""
+    present, wanted = names
+    message = f'"{present}" is there: did you mean "{wanted}"?'
+    line = _document(subject).line(present)
+    fix = f'Rename "{present}" to "{wanted}".'
+    return replace(finding, message=message, fix=fix, line=line, pointer=pointer_of(present))
 
 
 @check(
@@ -200,7 +214,9 @@ def known_fields(subject: Subject) -> Iterator[Finding | Skip]:
     known = {*fields.known, *fields.required, *fields.network}
     for field in _document(subject).members:
         if field not in known:
-            yield strictly(_at(subject, field, "fields the rules know"), Severity.WARNING)
+            meant = near(field, known)
+            fix = "" if meant is None else f'Did you mean "{meant}"? Rename it, or take it out.'
+            yield strictly(replace(_at(subject, field, "fields the rules know"), fix=fix), Severity.WARNING)
 
 
 @check(

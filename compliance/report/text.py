@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from compliance.report.grouping import Group, collapsed, grouped, last_line, shown
 from compliance.report.model import NAMED, Report
+from compliance.report.scores import score_tables
 from compliance.report.table import summary_table
 from compliance.report.wrap import wrapped
 from compliance.vocabulary import Profile
@@ -25,6 +26,7 @@ def render_text(report: Report, verbose: bool = False, width: int = 80) -> str: 
     """
     lines = [*_head(report, width), ""]
     lines.extend(_findings(report, verbose=verbose, width=width))
+    lines.extend(score_tables(report, verbose=verbose, width=width))
     if report.results:
         lines.extend((*summary_table(report, width), ""))
     lines.extend(_waivers(report, width))

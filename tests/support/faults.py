@@ -50,6 +50,11 @@ def texts(rest: str, text: str | None, scenario: str = "Server", base: Callable[
     return make
 
 
+def conf(*lines: str, scenario: str = "Server", base: Callable[[], Tree] = tree) -> Callable[[], Tree]:
+    """A user.conf of these lines."""
+    return texts("user.conf", "".join(f"{line}\n" for line in lines), scenario, base)
+
+
 def replaced(
     rest: str, old: str, new: str, scenario: str = "Server", base: Callable[[], Tree] = tree
 ) -> Callable[[], Tree]:
