@@ -45,11 +45,18 @@ def build_benchmark(path: Path, toml: Toml) -> BenchmarkRules:
         test01_delta_percent=dict(toml["audits"].get("test01_delta_percent", {})),
         accuracy_files=_accuracy_files(toml.get("accuracy_files")),
         endpoints=about.get("endpoints", False),
+        logged_answers={AuditId(name): count for name, count in toml["audits"].get("logged_answers", {}).items()},
+        test07_score=toml["audits"].get("test07_score"),
+        test09_mean_tokens=_bounds(toml["audits"].get("test09_mean_tokens")),
     )
     problems = _benchmark_problems(path, rules)
     if problems:
         raise rule_error(path, problems)
     return rules
+
+
+def _bounds(pair: list[float] | None) -> tuple[float, float] | None:
+    return None if pair is None else (pair[0], pair[1])
 
 
 def build_layout(path: Path, toml: Toml) -> Layout:

@@ -118,8 +118,10 @@ class BenchmarkRules:
     """Everything about one benchmark in one round.
 
     `accuracy_by_scenario` holds the targets of scenarios that have their own. `test01_delta_percent` is how far the two
-    scores of TEST01 may lie apart, for metrics that differ from the general rule. `endpoints` says whether the
-    benchmark may be submitted with endpoints logs in place of LoadGen's.
+    scores of TEST01 may lie apart, for metrics that differ from the general rule. `logged_answers` is how many answers
+    an audit logs that logs all; `test07_score` TEST07's least score; `test09_mean_tokens` the least and the greatest
+    mean length of TEST09's answers. `endpoints` says whether the benchmark may be submitted with endpoints logs in
+    place of LoadGen's.
     """
 
     name: str
@@ -141,6 +143,9 @@ class BenchmarkRules:
     test01_delta_percent: Mapping[str, float] = field(default_factory=dict)
     accuracy_files: AccuracyFiles | None = None
     endpoints: bool = False
+    logged_answers: Mapping[AuditId, int] = field(default_factory=dict)
+    test07_score: float | None = None
+    test09_mean_tokens: tuple[float, float] | None = None
 
     @property
     def generates_text(self) -> bool:

@@ -21,6 +21,9 @@ MODULES = (
     "measurements",
     "conf",
     "audits",
+    "audit_verdicts",
+    "audit_runs",
+    "audit_logs",
 )
 """The modules of this package that hold checks, in the order a report shows their findings."""
 

@@ -2,18 +2,22 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from compliance.discover_files import fill
+from compliance.metric import BASE_KEYS
 from compliance.rule_types import BenchmarkRules, Round
 from compliance.rulebook import load_round
 from compliance.vocabulary import AuditId, Scenario
 from tests.support.tree_files import Record, accuracy_log, accuracy_records, performance_records, scores, truncated
 
 ORG, SYSTEM = "Acme", "node8"
+WHOLE_LOG_SAMPLES = 60
+"""Up to so many samples a whole accuracy log is no longer than a truncated one."""
 DETAIL, SUMMARY, ACCURACY = "mlperf_log_detail.txt", "mlperf_log_summary.txt", "mlperf_log_accuracy.json"
+RUN = f"performance/run_1/{DETAIL}"
 _MEANINGFUL = [
     "system_name",
     "host_processor_model_name",
@@ -104,13 +108,14 @@ class Tree:
 
     def performance(self, scenario: str, **changes: object) -> "Tree":
         """Change keys of a performance detail log; None takes a key out."""
-        return self._change(self.path(scenario, f"performance/run_1/{DETAIL}"), changes)
+        return self.change(self.path(scenario, f"performance/run_1/{DETAIL}"), changes)
 
     def accuracy(self, scenario: str, **changes: object) -> "Tree":
         """Change keys of an accuracy detail log; None takes a key out."""
-        return self._change(self.path(scenario, f"accuracy/{DETAIL}"), changes)
+        return self.change(self.path(scenario, f"accuracy/{DETAIL}"), changes)
 
-    def _change(self, path: str, changes: dict[str, object]) -> "Tree":
+    def change(self, path: str, changes: Mapping[str, object]) -> "Tree":
+        """Change keys of any detail log; None takes a key out."""
         records = [record for record in self.logs[path] if changes.get(record.key, "") is not None]
         for record in records:
             record.value = changes.get(record.key, record.value)
@@ -219,8 +224,10 @@ def _result(tree: Tree, rules: BenchmarkRules, scenario: Scenario) -> None:
     tree.texts[f"{base}/accuracy/{SUMMARY}"] = (
         "No warnings encountered during test.\n\nNo errors encountered during test.\n"
     )
-    whole = accuracy_log(((index, [5, 6, 7, 2]) for index in range(400)), first=scenario.streams)
-    tree.texts[f"{base}/accuracy/{ACCURACY}"] = truncated(whole)
+    samples = rules.accuracy_samples(scenario)
+    count = samples if samples <= WHOLE_LOG_SAMPLES else 400
+    whole = accuracy_log(((index, [5, 6, 7, 2]) for index in range(count)), first=scenario.streams)
+    tree.texts[f"{base}/accuracy/{ACCURACY}"] = whole if count == samples else truncated(whole)
     digest = hashlib.sha256(whole.encode()).hexdigest()
     tree.texts[f"{base}/accuracy/accuracy.txt"] = f"{scores(rules)}\n\nhash={digest}\n"
     if rules.accuracy_files is not None:
@@ -240,8 +247,10 @@ def _result(tree: Tree, rules: BenchmarkRules, scenario: Scenario) -> None:
 def _audit(tree: Tree, rules: BenchmarkRules, scenario: Scenario, audit: AuditId) -> None:
     base = tree.path(scenario, audit.value)
     eos = next(iter(rules.generation.eos_token_ids), 2)
-    whole = accuracy_log(((index, [5, 6, 7, eos]) for index in range(20)), first=scenario.streams)
-    tree.texts[f"{base}/accuracy/{ACCURACY}"] = whole
+    count = 400 if audit is AuditId.TEST09 else rules.logged_answers.get(audit, 20)
+    whole = accuracy_log(((index, [5, 6, 7, eos]) for index in range(count)), first=scenario.streams)
+    # TEST09's log is large where it is whole: thousands of answers of a thousand tokens.
+    tree.texts[f"{base}/accuracy/{ACCURACY}"] = truncated(whole) if audit is AuditId.TEST09 else whole
     if audit is AuditId.TEST06:
         first = "True" if scenario.streams else "Skipped"
         tree.texts[f"{base}/verify_accuracy.txt"] = (
@@ -250,11 +259,28 @@ def _audit(tree: Tree, rules: BenchmarkRules, scenario: Scenario, audit: AuditId
         )
         return
     if audit in (AuditId.TEST01, AuditId.TEST04):
-        tree.texts[f"{base}/verify_performance.txt"] = "reference score = 1\ntest score = 1\nTEST PASS\n"
+        score = next(
+            record.value for record in tree.logs[tree.path(scenario, RUN)] if record.key == BASE_KEYS[scenario]
+        )
+        text = f"Verifying performance.\nReference score = {score}\nTest score = {score}\nTEST PASS\n"
+        tree.texts[f"{base}/verify_performance.txt"] = text
     if audit is AuditId.TEST04:
         tree.remove(f"{base}/accuracy")
     else:
         name = "verify_output_len.txt" if audit is AuditId.TEST09 else "verify_accuracy.txt"
-        tree.texts[f"{base}/{name}"] = f"{audit.value}\nMin check pass: True\n\nTEST PASS\n"
+        tree.texts[f"{base}/{name}"] = f"{audit.value}\n{_numbers(rules, audit)}Min check pass: True\n\nTEST PASS\n"
     tree.logs[f"{base}/performance/run_1/{DETAIL}"] = performance_records(tree.round, rules, scenario, tree.division)
+    setting = {"effective_accuracy_log_sampling_target": 4096}
+    if audit is AuditId.TEST04:
+        setting = {"effective_performance_issue_same": True}
+    tree.change(f"{base}/performance/run_1/{DETAIL}", setting)
     tree.texts[f"{base}/performance/run_1/{SUMMARY}"] = "Result is : VALID\n"
+
+
+def _numbers(rules: BenchmarkRules, audit: AuditId) -> str:
+    """The numbers the audit's verification prints, each at its bound."""
+    if audit is AuditId.TEST07:
+        return f"Accuracy score: {rules.test07_score}\n"
+    if audit is AuditId.TEST09 and rules.test09_mean_tokens is not None:
+        return f"Total samples: {rules.logged_answers[audit]}\nMean output tokens: {rules.test09_mean_tokens[1]}\n"
+    return ""
