@@ -48,7 +48,7 @@ _EXEMPT = {"server": "interactive"}
 
 
 def render_csv(report: Report) -> str:
-    """One row per result that is valid in the report's profile, in the order of the report; fields quoted where needed.
+    """One row per result that is valid in the report's profile, in the order of the report; quoted where needed.
 
     `inferred` says whether the number stems from another scenario, `total_accelerators` is the product of the counts as
     people write them ("8x"), `Location` is relative to the tree. Characters that do not print are escaped.
@@ -59,7 +59,8 @@ def render_csv(report: Report) -> str:
     for result in report.results:
         if result.verdict == VALID and result.listing is not None:
             row = _row(report, result, result.listing)
-            writer.writerow([plain(row[name]) for name in COLUMNS])
+            for one in _with_power(row, result.listing):
+                writer.writerow([plain(one[name]) for name in COLUMNS])
     return text.getvalue()
 
 
@@ -76,13 +77,20 @@ def render_csv_official(report: Report, root: str) -> str:
     ]
     lines = [",".join(COLUMNS)]
     for result, listing in sorted(listed, key=lambda one: _walked(*one)):
-        row = _official_row(report, result, listing, root)
-        lines.append(",".join(f'"{row[name]}"' for name in COLUMNS))
+        rows = _with_power(_official_row(report, result, listing, root), listing)
+        lines.extend(",".join(f'"{row[name]}"' for name in COLUMNS) for row in rows)
     return "\n".join(lines) + "\n"
 
 
 def _walked(result: ReportResult, listing: Listing) -> tuple[str, ...]:
     return (result.division, result.submitter, result.system, result.benchmark, listing.scenario_dir)
+
+
+def _with_power(row: dict[str, str], listing: Listing) -> Iterator[dict[str, str]]:
+    """The row, and where power was measured a second one with the power metric."""
+    yield row
+    if listing.has_power:
+        yield {**row, "Result": "" if listing.power is None else f"{listing.power}", "Units": listing.power_unit}
 
 
 def _row(report: Report, result: ReportResult, listing: Listing) -> dict[str, str]:
@@ -98,6 +106,7 @@ def _row(report: Report, result: ReportResult, listing: Listing) -> dict[str, st
         "Location": listing.location,
         "notes": listing.notes,
         "inferred": f"{int(result.inferred)}",
+        "Units": result.unit,
         "design_power_watts": "" if power == "None" else power,
     }
 
@@ -110,11 +119,12 @@ def _official_row(report: Report, result: ReportResult, listing: Listing, root: 
     return {
         **_common(report, result, listing),
         "Result": f"{metric}",
-        "Accuracy": "  ".join(f"{name}: {value}" for name, value in listing.accuracy.items()),
+        "Accuracy": listing.official_accuracy,
         "total_accelerators": f"{listing.official_accelerators}",
         "Location": posixpath.join(root, listing.location),
         "notes": listing.official_notes,
         "inferred": f"{int(inferred)}",
+        "Units": listing.official_unit,
         "design_power_watts": listing.official_design_power,
     }
 
@@ -135,7 +145,6 @@ def _common(report: Report, result: ReportResult, listing: Listing) -> dict[str,
         "errors": "0",
         "version": report.round,
         "has_power": f"{listing.has_power}",
-        "Units": result.unit,
         "weight_data_types": listing.weight_data_types,
         "PrivateID": "",
     }

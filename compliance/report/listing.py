@@ -1,14 +1,19 @@
 """What the official results table (results.py:28-60) lists of a result beyond its verdict and its metric."""
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from compliance.judge import JudgedResult, Judgement
 from compliance.logs.documents import Document, JsonValue
-from compliance.metric import metric_key
+from compliance.logs.endpoints_official import ACCURACY_SCORE
+from compliance.logs.endpoints_official import SCENARIO as ENDPOINTS_SCENARIO
+from compliance.metric import BASE_UNITS, metric_key
+from compliance.power_metric import design_power_watts, power_metric
+from compliance.power_rules import load_power_rules
 from compliance.records import Result, SystemEntry
-from compliance.rule_types import BenchmarkRules
+from compliance.rule_types import BenchmarkRules, Round
 from compliance.vocabulary import Scenario
 
 SYSTEM_FIELDS = (
@@ -24,11 +29,11 @@ SYSTEM_FIELDS = (
     "framework",
     "operating_system",
 )
-_NAMEPLATE_ROUNDS = frozenset({"v6.1"})
-"""Rounds whose table has the design power (constants.py:2177); elsewhere the column is empty."""
 _COUNT = re.compile(r"\s*(\d+)\s*[xX]?\s*")
 _SCENARIOS = frozenset(scenario.value for scenario in Scenario)
 _NS_PER_MS = 1e6
+_ONLINE = "online"
+_NOT_IN_ACCURACY = str.maketrans({",": " ", '"': "", "{": "", "}": ""})
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +41,10 @@ class Listing:
     """The further columns of a result. Texts are as Python prints the JSON value; an absent one is empty.
 
     `location` is the performance logs' folder, relative to the tree. `accuracy` maps each metric that the official
-    checker reads to the number as it is written. `logged_scenario` is LoadGen's. `official_metric` is the number that
-    the official table has, also where it infers none. `official_accelerators` is its product of nodes and accelerators,
-    `accelerators` that of the counts as people write them ("8x"); None where there is no number.
+    checker reads to the number as it is written; it is empty for an endpoints run. `logged_scenario` is LoadGen's.
+    `accelerators` is the product of nodes and accelerators, with the counts as people write them ("8x"); None where
+    there is no number. `power` and `power_unit` are the power metric's, where power was measured. The fields named
+    official are what the official table has in their columns, right or not; its metric also where none is inferred.
     """
 
     scenario_dir: str
@@ -49,49 +55,56 @@ class Listing:
     official_notes: str
     weight_data_types: str
     accuracy: Mapping[str, str]
+    official_accuracy: str
     logged_scenario: str
     official_metric: float | None
     accelerators: int | None
     official_accelerators: int | None
+    official_unit: str
     has_power: bool
+    power: float | None
+    power_unit: str
     official_design_power: str
 
 
 def listings(judgement: Judgement) -> dict[str, Listing]:
     """The listing of each result by its path."""
-    paths = {file.path for file in judgement.submission.files if file.kind != "broken_link"}
     systems = {
         result.path: system
         for submitter in judgement.submission.submitters
         for system in submitter.systems
         for result in system.results
     }
-    return {one.result.path: _listing(one, systems[one.result.path], judgement, paths) for one in judgement.results}
+    return {one.result.path: _listing(one, systems[one.result.path], judgement.round) for one in judgement.results}
 
 
-def _listing(judged: JudgedResult, system: SystemEntry, judgement: Judgement, paths: set[str]) -> Listing:
+def _listing(judged: JudgedResult, system: SystemEntry, round_: Round) -> Listing:
     result = judged.result
-    benchmark = judgement.round.benchmarks.get(result.rules_benchmark or "")
+    benchmark = round_.benchmarks.get(result.rules_benchmark or "")
     members = _members(system.description)
-    performance_dir = result.performance.folder.rpartition("/")[0]
-    logged = result.performance.detail.value("effective_scenario") if result.performance.detail else None
-    has_power = f"{performance_dir}/power" in paths
+    accuracy = {} if benchmark is None else dict(_official_accuracy(result, benchmark))
+    power = power_metric(result, benchmark)
+    online = result.endpoints is not None and result.scenario_dir.lower() == _ONLINE
     nodes, per_node = members.get("number_of_nodes"), members.get("accelerators_per_node")
     return Listing(
-        scenario_dir=result.scenario_dir,
+        scenario_dir="server" if online else result.scenario_dir,
         mlperf_model=result.rules_benchmark or "",
         location=result.performance.folder,
         system={name: f"{members[name]}" if name in members else "" for name in SYSTEM_FIELDS},
         notes=". ".join(note for note in (_text(members, "hw_notes"), _text(members, "sw_notes")) if note),
         official_notes=_official_notes(members),
         weight_data_types=f"{_members(result.measurements).get('weight_data_types', '')}",
-        accuracy={} if benchmark is None else dict(_official_accuracy(result, benchmark)),
-        logged_scenario=logged if isinstance(logged, str) else "",
+        accuracy=accuracy,
+        official_accuracy=_accuracy_column(_endpoints_score(result) if result.endpoints else accuracy),
+        logged_scenario=_logged_scenario(result),
         official_metric=None if benchmark is None else _official_metric(result, benchmark),
         accelerators=_product(_count(nodes), _count(per_node)),
         official_accelerators=_product(_as_int(nodes), _as_int(per_node)),
-        has_power=has_power,
-        official_design_power=_design_power(judgement.round.name, members, has_power=has_power),
+        official_unit=_official_unit(result, benchmark),
+        has_power=result.power is not None,
+        power=power.value if power else None,
+        power_unit=power.unit if power else "",
+        official_design_power=_design_power(result, system, round_),
     )
 
 
@@ -111,11 +124,37 @@ def _official_notes(members: Mapping[str, JsonValue]) -> str:
     return f"{hardware}. {software}" if hardware else f"{software}"
 
 
-def _design_power(round_name: str, members: Mapping[str, JsonValue], *, has_power: bool) -> str:
-    """The column as the official checker prints it: None without a power run (system_check.py:246)."""
-    if round_name not in _NAMEPLATE_ROUNDS:
+def _design_power(result: Result, system: SystemEntry, round_: Round) -> str:
+    """The column as the official checker prints it: None without a power run, empty in rounds without nameplates."""
+    if round_.name not in load_power_rules().nameplate_rounds:
         return ""
-    return f"{members.get('system_power_capacity')}" if has_power else "None"
+    return f"{design_power_watts(result, system, round_)}"
+
+
+def _logged_scenario(result: Result) -> str:
+    """The log's scenario; that of an endpoints run is the type in its configuration."""
+    if result.endpoints is not None:
+        said: object = result.endpoints.official.performance.get(ENDPOINTS_SCENARIO)
+    else:
+        said = result.performance.detail.value("effective_scenario") if result.performance.detail else None
+    return said if isinstance(said, str) else ""
+
+
+def _official_unit(result: Result, benchmark: BenchmarkRules | None) -> str:
+    """The unit of the official table, which is the benchmark's also for an endpoints run that counts samples."""
+    if result.scenario is None or benchmark is None:
+        return ""
+    rules = benchmark.scenarios.get(result.scenario)
+    return BASE_UNITS[result.scenario] if rules is None else rules.unit
+
+
+def _endpoints_score(result: Result) -> JsonValue:
+    return result.endpoints.official.accuracy.get(ACCURACY_SCORE) if result.endpoints else None
+
+
+def _accuracy_column(score: object) -> str:
+    """Scores as the official table shows them: JSON without its marks (results.py:88-95)."""
+    return json.dumps(score).translate(_NOT_IN_ACCURACY).strip()
 
 
 def _official_accuracy(result: Result, benchmark: BenchmarkRules) -> Iterator[tuple[str, str]]:

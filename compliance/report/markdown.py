@@ -75,13 +75,10 @@ def _row(cells: Iterable[str]) -> str:
 def _findings(report: Report, room: int) -> Iterator[str]:
     """The groups of findings while there is room, under a heading per severity."""
     groups = grouped(report, every=False)
-    heading = None
     for at, group in enumerate(groups):
         block = list(_group(group))
-        if heading is not group.severity:
-            above = [] if heading is None else [""]
-            heading = group.severity
-            block = [*above, f"#### {_HEADINGS[heading]}", "", *block]
+        if at == 0 or groups[at - 1].severity is not group.severity:
+            block = [*([""] if at else []), f"#### {_HEADINGS[group.severity]}", "", *block]
         room -= sum(len(line) + 1 for line in block)
         if room < 0:
             yield f"and {len(groups) - at} more kinds of finding"

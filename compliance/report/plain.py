@@ -12,11 +12,11 @@ def plain(text: str) -> str:
     r"""The text with every character that does not print as itself escaped as Python does it (`\n`, `\x1b`, `\u202e`).
 
     That covers line breaks, terminal escapes, characters that turn the direction of writing, invisible ones, and all
-    that XML does not admit. A backslash stays single, so that what is harmless is not changed.
+    that XML does not admit. Blanks of every width stay, and a backslash stays single: what is harmless is not changed.
     """
     if text.isprintable():
         return text
-    return "".join(character if character.isprintable() else _escape(character) for character in text)
+    return "".join(character if _harmless(character) else _escape(character) for character in text)
 
 
 def one_line(text: str) -> str:
@@ -34,7 +34,7 @@ def json_text(document: object) -> str:
 
 
 def _json_escapes(text: str) -> str:
-    return "".join(c if c in "\n " or c.isprintable() else json.dumps(c)[1:-1] for c in text)
+    return "".join(c if c == "\n" or _harmless(c) else json.dumps(c)[1:-1] for c in text)
 
 
 def columns(text: str) -> int:
@@ -61,6 +61,10 @@ def _columns(character: str) -> int:
     if unicodedata.combining(character):
         return 0
     return 2 if unicodedata.east_asian_width(character) in _WIDE else 1
+
+
+def _harmless(character: str) -> bool:
+    return character.isprintable() or unicodedata.category(character) == "Zs"
 
 
 def _escape(character: str) -> str:

@@ -52,8 +52,10 @@ def test_a_finding_says_what_was_compared_and_by_how_much_it_failed(tmp_path):
     assert "wanted  effective_min_duration_ms >= 600000 ms" in text
     assert "found   effective_min_duration_ms = 300000 ms" in text
     assert "300000 ms short (50.00% of the limit)" in text
-    at = "closed/Acme/results/node8/llama3.1-8b/Server/performance/run_1/\n          mlperf_log_detail.txt:9\n"
-    assert f"  at      {at}" in text
+    folded = (
+        "  at      closed/Acme/results/node8/llama3.1-8b/Server/performance/run_1/\n          mlperf_log_detail.txt:"
+    )
+    assert folded in text
     assert "fix     Set it for this scenario in user.conf" in text
 
 
