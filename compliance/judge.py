@@ -11,7 +11,6 @@ from compliance.vocabulary import Profile, Severity
 
 VALID, INVALID, NOT_JUDGED = "valid", "invalid", "not_judged"
 INTERNAL = "INT-001"
-_ENDPOINT_FILES = ("config.yaml", "config.yml", "performance/result_summary.json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,49 +35,33 @@ class Judgement:
 def judge(submission: Submission, round_: Round) -> Judgement:
     """Judge a tree by a round's rules. Raises nothing over what the tree holds: that is what findings are for."""
     tree = Subject(round_, submission)
-    tree_outcomes = _run(Scope.TREE, tree)
+    tree_outcomes = run_checks(Scope.TREE, tree)
     above, results = list(tree_outcomes), list[JudgedResult]()
-    endpoints = _endpoints(submission)
     for submitter in submission.submitters:
-        own = _run(Scope.SUBMITTER, Subject(round_, submission, submitter))
+        own = run_checks(Scope.SUBMITTER, Subject(round_, submission, submitter))
         above.extend(own)
         for system in submitter.systems:
-            of_system = _run(Scope.SYSTEM, Subject(round_, submission, submitter, system))
+            of_system = run_checks(Scope.SYSTEM, Subject(round_, submission, submitter, system))
             above.extend(of_system)
             inherited = (*tree_outcomes, *own, *of_system)
             for result in system.results:
-                subject = _subject(round_, submission, (submitter, system, result), endpoints)
-                results.append(_judged(subject, result, inherited))
+                subject = subject_of(round_, submission, (submitter, system, result))
+                results.append(judged_result(subject, result, inherited))
     return Judgement(submission, round_, tuple(above), tuple(results))
 
 
-def _subject(
-    round_: Round,
-    submission: Submission,
-    holders: tuple[SubmitterEntry, SystemEntry, Result],
-    endpoints: frozenset[str],
-) -> Subject:
+def subject_of(round_: Round, submission: Submission, holders: tuple[SubmitterEntry, SystemEntry, Result]) -> Subject:
+    """What checks of a result are given."""
     submitter, system, result = holders
     benchmark = round_.benchmarks.get(result.rules_benchmark) if result.rules_benchmark else None
     scenario = benchmark.scenarios.get(result.scenario) if benchmark and result.scenario else None
-    no_logs = result.performance.detail is None and result.accuracy.detail is None
-    is_endpoints = no_logs and result.path in endpoints
-    return Subject(round_, submission, submitter, system, result, benchmark, scenario, is_endpoints)
+    endpoints = result.endpoints is not None
+    return Subject(round_, submission, submitter, system, result, benchmark, scenario, endpoints)
 
 
-def _endpoints(submission: Submission) -> frozenset[str]:
-    """Results folders that hold a file of the endpoints layout (endpoints_parser.py:26-31)."""
-    found = (
-        entry.path.removesuffix(f"/{name}")
-        for entry in submission.files
-        for name in _ENDPOINT_FILES
-        if entry.path.endswith(f"/{name}")
-    )
-    return frozenset(found)
-
-
-def _judged(subject: Subject, result: Result, inherited: tuple[Outcome, ...]) -> JudgedResult:
-    outcomes = _run(Scope.RESULT, subject)
+def judged_result(subject: Subject, result: Result, inherited: tuple[Outcome, ...]) -> JudgedResult:
+    """A result judged by its own checks and by the findings above it that turn down what lies beneath."""
+    outcomes = run_checks(Scope.RESULT, subject)
     bearing = tuple(outcome for outcome in inherited if outcome.check.lowers and outcome.findings)
     official, strict = (
         _verdict(subject, (*outcomes, *bearing), profile) for profile in (Profile.OFFICIAL, Profile.STRICT)
@@ -94,8 +77,8 @@ def _verdict(subject: Subject, outcomes: tuple[Outcome, ...], profile: Profile) 
 
 
 def can_be_judged(subject: Subject) -> bool:
-    """Whether there are rules for the result: a benchmark known here, and LoadGen's logs."""
-    return subject.benchmark is not None and not subject.endpoints
+    """Whether there are rules for the result: a benchmark known here."""
+    return subject.benchmark is not None
 
 
 def counts(finding: Finding, profile: Profile) -> bool:
@@ -103,7 +86,8 @@ def counts(finding: Finding, profile: Profile) -> bool:
     return finding.severity is Severity.ERROR and profile in finding.profiles
 
 
-def _run(scope: Scope, subject: Subject) -> tuple[Outcome, ...]:
+def run_checks(scope: Scope, subject: Subject) -> tuple[Outcome, ...]:
+    """Every check of a scope on one subject, in report order."""
     return tuple(run_check(check, subject) for check in all_checks() if check.scope is scope)
 
 
@@ -123,12 +107,17 @@ def run_check(check: Check, subject: Subject) -> Outcome:
     return Outcome(check, State.SKIP, where, reason=reason) if reason else Outcome(check, State.PASS, where)
 
 
-def _internal(check: Check, where: str, error: Exception) -> Outcome:
+def internal_check(check: Check) -> Check:
+    """The check that stands in for one that broke off."""
     title = "a check must come to an end"
     fix = "This is a fault of weighbridge, not of the tree: report it with the message and, if you may, the file."
-    internal = Check(INTERNAL, title, "weighbridge", check.scope, (), check.function, fix, check.lowers)
+    return Check(INTERNAL, title, "weighbridge", check.scope, (), check.function, fix, check.lowers)
+
+
+def _internal(check: Check, where: str, error: Exception) -> Outcome:
     found = f"{type(error).__name__}: {error}"
-    return Outcome(internal, State.FAIL, where, (Finding(where, f"check {check.id} comes to an end", found),))
+    finding = Finding(where, f"check {check.id} comes to an end", found)
+    return Outcome(internal_check(check), State.FAIL, where, (finding,))
 
 
 def _where(subject: Subject) -> str:

@@ -24,6 +24,7 @@ from compliance.vocabulary import Scenario, Severity, Suite
 
 _INFER = (Suite.EDGE, Suite.BOTH)
 """The suites whose systems may infer one scenario from another."""
+_ONLINE = "online"
 _SUITES = {**{suite.value: suite for suite in Suite}, "edge,datacenter": Suite.BOTH}
 
 
@@ -35,13 +36,14 @@ _SUITES = {**{suite.value: suite for suite in Suite}, "edge,datacenter": Suite.B
     fix="Name it Offline, Server, Interactive, SingleStream or MultiStream; move anything else away.",
 )
 def known_scenario(subject: Subject) -> Iterator[Finding | Skip]:
-    """The results folder's name is a scenario. In lower case it is accepted; strict warns.
+    """The results folder's name is a scenario; online is Server's of an endpoints run. Lower case is a strict warning.
 
     The official checker stops altogether over another folder here, or another spelling.
     """
     result = result_of(subject)
     names = tuple(scenario.value for scenario in Scenario)
-    if result.scenario_dir in names:
+    online = result.endpoints is not None and result.scenario_dir.lower() == _ONLINE
+    if result.scenario_dir in names or online:
         return
     lowered = result.scenario_dir in {name.lower() for name in names}
     finding = Finding(result.path, f"one of {', '.join(names)}", f'a folder "{result.scenario_dir}"')
@@ -142,7 +144,10 @@ def required(subject: Subject) -> Iterator[Finding | Skip]:
     fix="Take the folder out, or submit it in the open division.",
 )
 def unknown(subject: Subject) -> Iterator[Finding | Skip]:
-    """Beside this result stands no scenario that the suite does not list; one such turns down all of the benchmark."""
+    """Beside this result stands no scenario that the suite does not list; one such turns down all of the benchmark.
+
+    The official checker takes the folder online of an endpoints run for such a one in closed and network.
+    """
     result = result_of(subject)
     rules = _demands(benchmark_of(subject), suite_of(subject))
     if rules is None:
@@ -151,6 +156,9 @@ def unknown(subject: Subject) -> Iterator[Finding | Skip]:
     for other in system_of(subject).results:
         if other.benchmark == result.benchmark and other.scenario not in rules.known:
             yield Finding(other.path, f"one of {', '.join(rules.known)}", f'a folder "{other.scenario_dir}"')
+        elif other.benchmark == result.benchmark and other.scenario_dir.lower() == _ONLINE:
+            finding = Finding(other.path, 'a folder "Server"', f'a folder "{other.scenario_dir}"')
+            yield from graded(finding, official=Severity.ERROR, strict=None)
 
 
 @check(

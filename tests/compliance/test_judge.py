@@ -9,6 +9,7 @@ from compliance.checks.model import Check, Scope, State, Subject
 from compliance.discover import discover, official_name
 from compliance.judge import judge, run_check
 from compliance.rulebook import RULES_DIR, load_round, read_round
+from tests.support.endpoint_trees import endpoints_tree
 from tests.support.faults import renamed_benchmark, tree
 from tests.support.trees import ORG, clean_tree
 
@@ -121,14 +122,38 @@ def test_an_open_folder_is_judged_as_the_benchmark_it_is_mapped_to(tmp_path):
     assert set(verdicts(made, tmp_path / "b").values()) == {("invalid", "invalid")}
 
 
-def test_endpoints_logs_are_not_judged(tmp_path):
+def test_endpoints_logs_are_judged(tmp_path):
+    assert set(verdicts(endpoints_tree(), tmp_path).values()) == {("valid", "valid")}
+
+
+def test_endpoints_logs_of_next_to_nothing_are_invalid(tmp_path):
     made = clean_tree()
     for scenario in made.scenarios:
         for folder in ("performance", "accuracy", "TEST06"):
             made.remove(made.path(scenario, folder))
         made.texts[made.path(scenario, "config.yaml")] = "type: online\n"
         made.documents[made.path(scenario, "performance/result_summary.json")] = {"qps": 1}
-    assert set(verdicts(made, tmp_path).values()) == {("not_judged", "not_judged")}
+    assert set(verdicts(made, tmp_path).values()) == {("invalid", "invalid")}
+
+
+def test_a_folder_with_neither_loadgens_logs_nor_endpoints_files_is_invalid(tmp_path):
+    made = clean_tree()
+    for folder in ("performance", "accuracy", "TEST06"):
+        made.remove(made.path("Server", folder))
+    found = verdicts(made, tmp_path)
+    assert {path.rpartition("/")[2]: pair for path, pair in found.items()} == {
+        "Offline": ("valid", "valid"),
+        "Server": ("invalid", "invalid"),
+    }
+
+
+def test_endpoints_files_beside_one_of_loadgens_logs_do_not_count(tmp_path):
+    made = endpoints_tree()
+    other = clean_tree()
+    path = other.path("Server", "accuracy/mlperf_log_detail.txt")
+    made.logs[path] = other.logs[path]
+    found = verdicts(made, tmp_path)
+    assert found[made.path("Server")] == ("invalid", "invalid")
 
 
 @pytest.mark.parametrize(("key", "verdict"), [(None, "invalid"), ("result_qps_without_loadgen_overhead", "valid")])

@@ -1,0 +1,178 @@
+"""JSON and YAML of an endpoints run: read within bounds of size, depth and expansion, with the members' lines."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+import yaml
+
+from compliance.errors import UnreadableFile
+from compliance.logs.documents import Document, DocumentProblem, JsonValue, pointer_of, read_document
+from compliance.logs.lines import BOM, read_bytes, unreadable
+
+JSON_LIMIT_BYTES = 2 * 1024 * 1024
+"""Most bytes of a JSON file; published ones have a few thousand."""
+YAML_LIMIT_BYTES = 256 * 1024
+"""Most bytes of a YAML file; published ones have a few thousand."""
+_YAML_NODES = 50_000
+"""Most values of a YAML file with every alias written out."""
+_YAML_DEPTH = 64
+_LINES_DEPTH = 5
+_MOST_LINES = 20_000
+_NAME_CHARACTERS = 200
+"""Longer names of members are cut in pointers."""
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|\n', re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A file's outermost object. `lines` maps JSON pointers (RFC 6901) to 1-based lines; `problems` were read over."""
+
+    path: Path
+    members: Mapping[str, JsonValue]
+    lines: Mapping[str, int]
+    problems: tuple[DocumentProblem, ...]
+
+
+def load_json(path: Path) -> Loaded:
+    """A JSON object with the lines of its members. Raises UnreadableFile, with the line where known."""
+    _bounded(path, JSON_LIMIT_BYTES)
+    document: Document = read_document(path)
+    text = read_bytes(path).removeprefix(BOM).decode("utf-8", "replace")
+    return Loaded(path, document.members, dict(_member_lines(text)), document.problems)
+
+
+def load_yaml(path: Path) -> Loaded:
+    """A YAML mapping, read by the safe loader, with the lines of its members.
+
+    Raises UnreadableFile, with the line where known, for no mapping, for values nested deeper than 64 or aliases that
+    stand for more than 50 000 values.
+    """
+    _bounded(path, YAML_LIMIT_BYTES)
+    data = read_bytes(path)
+    try:
+        loader = yaml.SafeLoader(data.decode())
+    except (UnicodeDecodeError, yaml.YAMLError) as error:
+        raise UnreadableFile(path, "not YAML in UTF-8; save it as UTF-8 without control characters") from error
+    try:
+        node = loader.get_single_node()
+        if not isinstance(node, yaml.MappingNode):
+            raise UnreadableFile(path, "a YAML mapping is wanted (name: value); write one", 1, parsed=True)
+        _check_expansion(path, node)
+        lines: dict[str, int] = {}
+        problems = list(_node_lines(node, "", lines))
+        value: object = loader.construct_document(node)
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else None
+        raise UnreadableFile(path, f"not YAML: {error.problem}; correct it", line) from error
+    except (yaml.YAMLError, ValueError, TypeError, AttributeError, KeyError, OverflowError) as error:
+        raise UnreadableFile(path, f"not YAML: {type(error).__name__} in a value; correct it") from error
+    except RecursionError as error:
+        raise UnreadableFile(path, "nested too deeply; a configuration is a few levels deep") from error
+    finally:
+        loader.dispose()
+    return Loaded(path, cast("dict[str, JsonValue]", value), lines, tuple(problems))
+
+
+def _bounded(path: Path, limit_bytes: int) -> None:
+    try:
+        size_bytes = path.stat().st_size
+    except OSError as error:
+        raise unreadable(path, error) from error
+    if size_bytes > limit_bytes:
+        reason = f"{size_bytes} bytes, where at most {limit_bytes} are read; keep logs and histograms out of it"
+        raise UnreadableFile(path, reason)
+
+
+def _check_expansion(path: Path, root: yaml.Node) -> None:
+    """Raises UnreadableFile where aliases make a tree too large or too deep, or an endless one."""
+    sizes: dict[int, int] = {}
+    open_nodes: set[int] = set()
+
+    def size(node: yaml.Node, depth: int) -> int:
+        known = sizes.get(id(node))
+        if known is not None:
+            return known
+        if depth > _YAML_DEPTH or id(node) in open_nodes:
+            line = node.start_mark.line + 1
+            raise UnreadableFile(path, "nested too deeply, or in itself; a configuration is a few levels deep", line)
+        open_nodes.add(id(node))
+        total = 1 + sum(size(child, depth + 1) for child in _children(node))
+        open_nodes.discard(id(node))
+        if total > _YAML_NODES:
+            line = node.start_mark.line + 1
+            raise UnreadableFile(path, f"more than {_YAML_NODES} values by aliases; write them out", line)
+        sizes[id(node)] = total
+        return total
+
+    size(root, 0)
+
+
+def _children(node: yaml.Node) -> Iterator[yaml.Node]:
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            yield key
+            yield value
+    elif isinstance(node, yaml.SequenceNode):
+        yield from node.value
+
+
+def _node_lines(node: yaml.MappingNode, pointer: str, lines: dict[str, int]) -> Iterator[DocumentProblem]:
+    """Fills in the lines of a mapping's members and yields names that stand twice."""
+    own: set[str] = set()
+    for key, value in node.value:
+        if not isinstance(key, yaml.ScalarNode):
+            continue
+        name = f"{pointer}{pointer_of(key.value[:_NAME_CHARACTERS])}"
+        if name in own:
+            reason = f'"{key.value[:_NAME_CHARACTERS]}" stands twice in one mapping; the last one counts, keep one'
+            yield DocumentProblem(key.start_mark.line + 1, reason, official=True)
+        own.add(name)
+        lines[name] = key.start_mark.line + 1
+        if isinstance(value, yaml.MappingNode) and name.count("/") < _LINES_DEPTH:
+            yield from _node_lines(value, name, lines)
+
+
+@dataclass(slots=True)
+class _Frame:
+    """An object or array that is open: its pointer, and the member at hand."""
+
+    pointer: str
+    array: bool
+    member: str = ""
+    index: int = 0
+
+    @property
+    def here(self) -> str:
+        return f"{self.pointer}/{self.index}" if self.array else self.member
+
+
+def _member_lines(text: str) -> Iterator[tuple[str, int]]:
+    """(pointer, line) of members and of objects in arrays, down to five levels. The text is JSON or nearly."""
+    stack: list[_Frame] = []
+    line, given, name = 1, 0, ""
+    for match in _TOKEN.finditer(text):
+        mark = match.group()
+        if given > _MOST_LINES:
+            return
+        if mark in {"{", "["}:
+            pointer = stack[-1].here if stack else ""
+            if stack and stack[-1].array and len(stack) <= _LINES_DEPTH:
+                given += 1
+                yield pointer, line
+            stack.append(_Frame(pointer if len(stack) <= _LINES_DEPTH else "", mark == "["))
+        elif mark in {"}", "]"}:
+            del stack[-1:]
+        elif mark == "," and stack:
+            stack[-1].index += 1
+        elif mark == ":" and stack:
+            shallow = len(stack) <= _LINES_DEPTH
+            stack[-1].member = f"{stack[-1].pointer}{name}" if shallow else ""
+            if shallow:
+                given += 1
+                yield stack[-1].member, line
+        elif mark[0] == '"':
+            name = pointer_of(mark[1:-1][:_NAME_CHARACTERS])
+        line += mark.count("\n")
