@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from compliance.discover_endpoints import find_endpoints
 from compliance.discover_files import Reading, Tree, fill
 from compliance.logs.accuracy import AccuracyLog, read_accuracy
 from compliance.logs.accuracy_txt import AccuracyText, read_accuracy_text
@@ -20,6 +21,8 @@ ACCURACY_TEXT = "accuracy.txt"
 _AUDIT_ACCURACY_TEXTS = ("accuracy.txt", "baseline_accuracy.txt", "compliance_accuracy.txt")
 _AUDIT_RUN = "performance/run_1"
 _AUDIT_ACCURACY = "accuracy"
+_ONLINE = "online"
+"""What the folder of an endpoints run in the Server scenario may be called (loader.py:503)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,17 +57,24 @@ def find_result(
     performance_dir, accuracy_dir = fill(layout.performance_dir, names), fill(layout.accuracy_dir, names)
     measurements_path = _measurements(tree, layout, place)
     user_conf_path = fill(layout.user_conf, names)
+    path = fill(layout.scenario_dir, names)
+    performance = _run_logs(reading, performance_dir, layout.required_performance_files)
+    accuracy = _run_logs(reading, accuracy_dir, layout.required_accuracy_files)
+    # Endpoints files count only where both detail logs are absent (loader.py:469).
+    loadgen = DETAIL in performance.files or DETAIL in accuracy.files
+    endpoints = None if loadgen else find_endpoints(reading, path)
+    online = endpoints is not None and place.scenario.lower() == _ONLINE
     return Result(
-        path=fill(layout.scenario_dir, names),
+        path=path,
         division=place.division,
         submitter=place.submitter,
         system=place.system,
         benchmark=place.benchmark,
         rules_benchmark=rules_benchmark,
         scenario_dir=place.scenario,
-        scenario=scenario_named(place.scenario),
-        performance=_run_logs(reading, performance_dir, layout.required_performance_files),
-        accuracy=_run_logs(reading, accuracy_dir, layout.required_accuracy_files),
+        scenario=Scenario.SERVER if online else scenario_named(place.scenario),
+        performance=performance,
+        accuracy=accuracy,
         accuracy_text=reading.take(f"{accuracy_dir}/{ACCURACY_TEXT}", read_accuracy_text),
         measurements=_document(reading, measurements_path),
         user_conf_bytes=tree.size(user_conf_path),
@@ -75,6 +85,7 @@ def find_result(
         sample_outputs=tree.files(f"{accuracy_dir}/{benchmark.accuracy_files.folder}")
         if benchmark and benchmark.accuracy_files
         else (),
+        endpoints=endpoints,
         unreadable=reading.unreadable,  # last: the lines above read
     )
 

@@ -12,6 +12,7 @@ from compliance.logs.accuracy import AccuracyLog
 from compliance.logs.accuracy_txt import AccuracyText
 from compliance.logs.detail import DetailLog
 from compliance.logs.documents import Document
+from compliance.logs.endpoints_records import EndpointsRun
 from compliance.logs.summary import SummaryLog
 from compliance.logs.verdicts import VerifyText
 from compliance.user_conf import Conf
@@ -70,7 +71,8 @@ class Result:
     `scenario` is None when the folder's name is no scenario. `benchmark` is the folder's name, `rules_benchmark` the
     benchmark of the round it maps to (alias or model_mapping.json), None when there is none. `siblings` are the other
     folders of the benchmark's folder. `user_conf` is None when there is no readable user.conf. `sample_outputs` are the
-    names in the accuracy run's folder of images or videos, where the benchmark asks for one.
+    names in the accuracy run's folder of images or videos, where the benchmark asks for one. `endpoints` holds the
+    endpoints files where they stand in place of both detail logs.
     """
 
     path: str
@@ -92,6 +94,7 @@ class Result:
     unreadable: tuple[Unreadable, ...]
     user_conf: Conf | None = None
     sample_outputs: tuple[str, ...] = ()
+    endpoints: EndpointsRun | None = None
 
 
 @dataclass(frozen=True, slots=True)

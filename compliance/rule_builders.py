@@ -45,6 +45,7 @@ def build_benchmark(path: Path, toml: Toml) -> BenchmarkRules:
         test01_delta_percent=dict(toml["audits"].get("test01_delta_percent", {})),
         accuracy_files=_accuracy_files(toml.get("accuracy_files")),
         endpoints=about.get("endpoints", False),
+        endpoints_score=about.get("endpoints_score", False),
         logged_answers={AuditId(name): count for name, count in toml["audits"].get("logged_answers", {}).items()},
         test07_score=toml["audits"].get("test07_score"),
         test09_mean_tokens=_bounds(toml["audits"].get("test09_mean_tokens")),

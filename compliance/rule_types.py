@@ -121,7 +121,7 @@ class BenchmarkRules:
     scores of TEST01 may lie apart, for metrics that differ from the general rule. `logged_answers` is how many answers
     an audit logs that logs all; `test07_score` TEST07's least score; `test09_mean_tokens` the least and the greatest
     mean length of TEST09's answers. `endpoints` says whether the benchmark may be submitted with endpoints logs in
-    place of LoadGen's.
+    place of LoadGen's, `endpoints_score` whether the official checker compares the score of such a run.
     """
 
     name: str
@@ -143,6 +143,7 @@ class BenchmarkRules:
     test01_delta_percent: Mapping[str, float] = field(default_factory=dict)
     accuracy_files: AccuracyFiles | None = None
     endpoints: bool = False
+    endpoints_score: bool = False
     logged_answers: Mapping[AuditId, int] = field(default_factory=dict)
     test07_score: float | None = None
     test09_mean_tokens: tuple[float, float] | None = None

@@ -102,7 +102,7 @@ def accuracy_seeds(subject: Subject) -> Iterator[Finding | Skip]:
     "the sample outputs are there",
     "accuracy_check.py:312; utils.py:47-71",
     Scope.RESULT,
-    ("loadgen", "benchmark"),
+    ("benchmark",),
     fix="Copy the outputs of those samples from the accuracy run, named by their numbers.",
 )
 def sample_outputs(subject: Subject) -> Iterator[Finding | Skip]:

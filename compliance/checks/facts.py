@@ -179,6 +179,25 @@ def _not_loadgen(subject: Subject) -> str | None:
     return "endpoints logs in place of LoadGen's" if subject.endpoints else None
 
 
+def _not_endpoints(subject: Subject) -> str | None:
+    return None if subject.endpoints else "LoadGen's logs, not those of endpoints"
+
+
+def _no_endpoints_config(subject: Subject) -> str | None:
+    run = result_of(subject).endpoints
+    return None if run and run.config else "no readable config.yaml of endpoints (LOG-101)"
+
+
+def _no_endpoints_summary(subject: Subject) -> str | None:
+    run = result_of(subject).endpoints
+    return None if run and run.summary else "no readable result_summary.json (LOG-102)"
+
+
+def _no_endpoints_accuracy(subject: Subject) -> str | None:
+    run = result_of(subject).endpoints
+    return None if run and run.accuracy else "no readable accuracy_results.json (LOG-103)"
+
+
 def _open_division(subject: Subject) -> str | None:
     return "not asked in the open division" if is_open(subject) else None
 
@@ -191,6 +210,10 @@ NEEDS: Mapping[str, Callable[[Subject], str | None]] = {
     "measurements": _no_measurements,
     "description": _no_description,
     "loadgen": _not_loadgen,
+    "endpoints": _not_endpoints,
+    "endpoints_config": _no_endpoints_config,
+    "endpoints_summary": _no_endpoints_summary,
+    "endpoints_accuracy": _no_endpoints_accuracy,
     "closed": _open_division,
 }
 """What a check may need: each answers None when it is at hand, else the reason for skipping."""

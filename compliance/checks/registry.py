@@ -24,6 +24,11 @@ MODULES = (
     "audit_verdicts",
     "audit_runs",
     "audit_logs",
+    "endpoints_logs",
+    "endpoints",
+    "endpoints_latency",
+    "endpoints_accuracy",
+    "endpoints_audits",
 )
 """The modules of this package that hold checks, in the order a report shows their findings."""
 

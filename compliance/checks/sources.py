@@ -14,6 +14,7 @@ _PATHS = {
     "loader.py": "submission_checker/loader.py",
     "utils.py": "submission_checker/utils.py",
     "results.py": "submission_checker/results.py",
+    "endpoints_parser.py": "submission_checker/parsers/endpoints_parser.py",
     "loadgen_parser.py": "submission_checker/parsers/loadgen_parser.py",
     "old": "submission_checker_old.py",
     "generate_final_report.py": "generate_final_report.py",

@@ -7,6 +7,7 @@ from datetime import UTC, date, datetime
 from importlib.metadata import PackageNotFoundError, version
 
 from compliance.checks.model import Finding, Outcome, State
+from compliance.endpoints_scores import target_scores
 from compliance.judge import INVALID, NOT_JUDGED, VALID, JudgedResult, Judgement
 from compliance.metric import read_metric
 from compliance.report.listing import Listing, listings
@@ -268,8 +269,13 @@ def _waived_verdict(judged: JudgedResult, lens: _Lens) -> str:
 
 
 def _accuracy(judged: JudgedResult, benchmark: BenchmarkRules) -> Iterator[tuple[str, AccuracyValue]]:
-    text = judged.result.accuracy_text
-    for target in benchmark.targets(judged.result.scenario):
+    text, run = judged.result.accuracy_text, judged.result.endpoints
+    targets = benchmark.targets(judged.result.scenario)
+    if run is not None and run.accuracy is not None:
+        for one in target_scores(run.accuracy, targets):
+            yield one.target.metric, AccuracyValue(_finite(one.value), one.target.minimum, one.target.maximum)
+        return
+    for target in targets:
         written = text.written(target.metric) if text else ()
         value = written[-1].value if written else None
         yield target.metric, AccuracyValue(_finite(value), target.minimum, target.maximum)

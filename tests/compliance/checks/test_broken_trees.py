@@ -12,6 +12,8 @@ from compliance.records import Unreadable
 from compliance.rulebook import load_round
 from compliance.submission.manifest import Manifest, list_files, manifest_text
 from tests.support.broken_audits import AUDIT_CASES
+from tests.support.broken_endpoints import ENDPOINTS_CASES
+from tests.support.broken_power import POWER_CASES
 from tests.support.broken_trees import CASES
 from tests.support.trees import clean_tree
 
@@ -49,7 +51,7 @@ def test_a_clean_tree_passes_every_check(options, tmp_path):
     assert {(one.verdicts.official, one.verdicts.strict) for one in judgement.results} == {("valid", "valid")}
 
 
-@pytest.mark.parametrize("case", [*CASES, *AUDIT_CASES], ids=lambda case: case.id)
+@pytest.mark.parametrize("case", [*CASES, *AUDIT_CASES, *POWER_CASES], ids=lambda case: case.id)
 def test_one_fault_fails_one_check(case, tmp_path):
     judgement = judged(case.make(), tmp_path)
     assert failed(judgement) == {case.check, *case.also}
@@ -73,7 +75,8 @@ def speaks(judgement, root):
 
 
 def test_no_check_is_without_a_broken_tree():
-    assert {check.id for check in all_checks()} == {case.check for case in (*CASES, *AUDIT_CASES)} | BY_HAND
+    cases = (*CASES, *AUDIT_CASES, *ENDPOINTS_CASES, *POWER_CASES)
+    assert {check.id for check in all_checks()} == {case.check for case in cases} | BY_HAND
 
 
 def test_an_empty_tree_fails_strict_alone(tmp_path):
