@@ -11,7 +11,7 @@ from compliance.checks.registry import all_checks, check
 
 @pytest.mark.parametrize("entry", all_checks(), ids=lambda entry: entry.id)
 def test_a_check_says_what_it_asks_where_that_stands_and_what_to_do(entry):
-    assert re.fullmatch(r"(STR|SCN|LOG|PERF|LAT|ACC|SYS|MEAS|AUD)-\d{3}", entry.id)
+    assert re.fullmatch(r"(STR|SCN|LOG|PERF|LAT|ACC|SYS|MEAS|AUD|PWR)-\d{3}", entry.id)
     assert entry.title
     assert entry.source
     assert entry.fix
@@ -20,12 +20,13 @@ def test_a_check_says_what_it_asks_where_that_stands_and_what_to_do(entry):
 
 
 def test_ids_count_without_a_gap():
-    by_prefix = {}
+    """Per prefix from 001, and from 101 those of endpoints runs."""
+    by_block = {}
     for entry in all_checks():
         prefix, number = entry.id.split("-")
-        by_prefix.setdefault(prefix, []).append(int(number))
-    for prefix, numbers in by_prefix.items():
-        assert sorted(numbers) == list(range(1, len(numbers) + 1)), prefix
+        by_block.setdefault((prefix, int(number) // 100), []).append(int(number) % 100)
+    for block, numbers in by_block.items():
+        assert sorted(numbers) == list(range(1, len(numbers) + 1)), block
 
 
 def test_an_id_is_given_once():
