@@ -100,7 +100,6 @@ def test_every_figure_is_drawn_as_text_and_paths(finished: Path) -> None:
         assert f"<strong>{title}</strong>" in text
     assert "limit 15k" in text
     assert "limit 3,000" in text
-    assert "limit 1,000" in text
     assert not re.search(r"#(?:0a0b0c|1a1b1c|2a2b2c|3a3b3c|4a4b4c|5a5b5c)", text)
 
 
