@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 from compliance.discover_endpoints import find_endpoints
 from compliance.discover_files import Reading, Tree, fill
+from compliance.discover_power import find_power
 from compliance.logs.accuracy import AccuracyLog, read_accuracy
 from compliance.logs.accuracy_txt import AccuracyText, read_accuracy_text
-from compliance.logs.detail import read_detail
+from compliance.logs.detail import read_checked
 from compliance.logs.documents import Document, read_document
 from compliance.logs.summary import read_summary
 from compliance.logs.verdicts import VerifyText, read_verify
@@ -86,6 +87,7 @@ def find_result(
         if benchmark and benchmark.accuracy_files
         else (),
         endpoints=endpoints,
+        power=find_power(reading, performance_dir, measurements_path, performance.detail),
         unreadable=reading.unreadable,  # last: the lines above read
     )
 
@@ -114,7 +116,7 @@ def _run_logs(reading: Reading, folder: str, required: tuple[str, ...]) -> RunLo
     return RunLogs(
         folder=folder,
         files=reading.tree.files(folder),
-        detail=reading.take(f"{folder}/{DETAIL}", read_detail, required=DETAIL in required),
+        detail=reading.take(f"{folder}/{DETAIL}", read_checked, required=DETAIL in required),
         summary=reading.take(f"{folder}/{SUMMARY}", read_summary, required=SUMMARY in required),
         accuracy=reading.take(f"{folder}/{ACCURACY_LOG}", read_accuracy, required=ACCURACY_LOG in required),
     )

@@ -13,8 +13,10 @@ from compliance.logs.accuracy_txt import AccuracyText
 from compliance.logs.detail import DetailLog
 from compliance.logs.documents import Document
 from compliance.logs.endpoints_records import EndpointsRun
+from compliance.logs.power.nameplate import Nameplate
 from compliance.logs.summary import SummaryLog
 from compliance.logs.verdicts import VerifyText
+from compliance.power_records import PowerRun
 from compliance.user_conf import Conf
 from compliance.vocabulary import AuditId, Division, Scenario
 
@@ -72,7 +74,7 @@ class Result:
     benchmark of the round it maps to (alias or model_mapping.json), None when there is none. `siblings` are the other
     folders of the benchmark's folder. `user_conf` is None when there is no readable user.conf. `sample_outputs` are the
     names in the accuracy run's folder of images or videos, where the benchmark asks for one. `endpoints` holds the
-    endpoints files where they stand in place of both detail logs.
+    endpoints files where they stand in place of both detail logs. `power` is None where performance/power is not there.
     """
 
     path: str
@@ -94,18 +96,23 @@ class Result:
     unreadable: tuple[Unreadable, ...]
     user_conf: Conf | None = None
     sample_outputs: tuple[str, ...] = ()
+    power: PowerRun | None = None
     endpoints: EndpointsRun | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class SystemEntry:
-    """One system of a submitter: its description (None when missing or unreadable) and its results."""
+    """One system of a submitter: its description (None when missing or unreadable) and its results.
+
+    `nameplate` is None where there is no readable <system>_power.yaml, and in rounds that know none.
+    """
 
     path: str
     name: str
     description: Document | None
     results: tuple[Result, ...]
     unreadable: tuple[Unreadable, ...]
+    nameplate: Nameplate | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -202,6 +202,21 @@ def _open_division(subject: Subject) -> str | None:
     return "not asked in the open division" if is_open(subject) else None
 
 
+def _no_power(subject: Subject) -> str | None:
+    return None if result_of(subject).power else "no power was measured (no performance/power)"
+
+
+def _no_sessions(subject: Subject) -> str | None:
+    power = result_of(subject).power
+    both = power is not None and power.client is not None and power.server is not None
+    return None if both else "client.json and server.json cannot both be read (PWR-002, PWR-003)"
+
+
+def _no_ptd_log(subject: Subject) -> str | None:
+    power = result_of(subject).power
+    return None if power and power.ptd_log else "no readable ptd_logs.txt (PWR-002, PWR-025)"
+
+
 NEEDS: Mapping[str, Callable[[Subject], str | None]] = {
     "benchmark": _no_benchmark,
     "performance": _no_performance,
@@ -215,6 +230,9 @@ NEEDS: Mapping[str, Callable[[Subject], str | None]] = {
     "endpoints_summary": _no_endpoints_summary,
     "endpoints_accuracy": _no_endpoints_accuracy,
     "closed": _open_division,
+    "power": _no_power,
+    "sessions": _no_sessions,
+    "ptd_log": _no_ptd_log,
 }
 """What a check may need: each answers None when it is at hand, else the reason for skipping."""
 

@@ -7,6 +7,8 @@ _PATHS = {
     "accuracy_check.py": "submission_checker/checks/accuracy_check.py",
     "compliance_check.py": "submission_checker/checks/compliance_check.py",
     "measurements_checks.py": "submission_checker/checks/measurements_checks.py",
+    "power_check.py": "submission_checker/checks/power_check.py",
+    "power_checker.py": "submission_checker/checks/power/power_checker.py",
     "performance_check.py": "submission_checker/checks/performance_check.py",
     "system_check.py": "submission_checker/checks/system_check.py",
     "configuration.py": "submission_checker/configuration/configuration.py",

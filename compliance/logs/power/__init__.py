@@ -1,0 +1,1 @@
+"""Readers of what the power workflow leaves beside LoadGen's logs (mlcommons/power; power_checker.py)."""
