@@ -13,6 +13,8 @@ from compliance.submission.manifest import differences, manifest_path
 from compliance.vocabulary import Division
 
 _CALIBRATION = "calibration"
+CACHE_DIR = "__pycache__"
+"""What Python leaves beside code; never a submitter."""
 
 
 def discover(root: Path, round_: Round, submitter: str | None = None) -> Submission:
@@ -63,7 +65,8 @@ def _submitters(tree: Tree, layout: Layout) -> Iterator[tuple[Division, str]]:
     for division in Division:
         folder = fill(folder_of(layout.submitter, "submitter"), {"division": division.value})
         for name in tree.dirs(folder):
-            yield division, name
+            if name != CACHE_DIR:
+                yield division, name
 
 
 def _submitter(tree: Tree, round_: Round, division: Division, name: str) -> SubmitterEntry:

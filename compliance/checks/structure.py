@@ -6,6 +6,8 @@ from pathlib import PurePosixPath
 from compliance.checks.facts import graded, result_of, strictly
 from compliance.checks.model import Finding, Scope, Skip, Subject
 from compliance.checks.registry import check
+from compliance.discover import CACHE_DIR
+from compliance.power_rules import load_power_rules
 from compliance.records import RunLogs, SubmitterEntry, TreeFile
 from compliance.vocabulary import Division, Severity
 
@@ -13,6 +15,8 @@ _DIVISIONS = {division.value for division in Division}
 _ROOT_DIRS = {*_DIVISIONS, ".git", ".github", "assets"}
 _ROOT_SUFFIXES = (".md", ".pdf")
 _SUBMITTER_DIRS = {"systems", "code", "src", "documentation", "results", "measurements", "compliance", "calibration"}
+_JUNK, _JUNK_PREFIX = {".DS_Store", "Thumbs.db", "desktop.ini", ".directory"}, "._"
+"""What file managers leave in every folder they show."""
 _MODEL_MAPPING = "model_mapping.json"
 _REMOVE = "Take it out of the submission, or move it into the submitter's documentation folder."
 _RENAME = "Rename it."
@@ -50,13 +54,17 @@ def root_folders(subject: Subject) -> Iterator[Finding | Skip]:
 
 @check("STR-002", "no file above the submitters", "old:2684-2704", Scope.TREE, fix=_REMOVE, lowers=False)
 def stray_files(subject: Subject) -> Iterator[Finding | Skip]:
-    """No file at the root but .md and .pdf, none directly in a division."""
+    """No file at the root but .md and .pdf, none directly in a division; a warning for what a desktop leaves behind."""
     for entry in subject.submission.files:
         parts = _parts(entry)
         at_root = len(parts) == 1 and not entry.path.endswith(_ROOT_SUFFIXES)
         in_division = len(parts) == len(("division", "file")) and parts[0] in _DIVISIONS
         if entry.kind != "dir" and (at_root or in_division):
-            yield strictly(Finding(entry.path, "files under a submitter's folder", "a file above it"))
+            junk = parts[-1] in _JUNK or parts[-1].startswith(_JUNK_PREFIX)
+            finding = Finding(entry.path, "files under a submitter's folder", "a file above it")
+            yield strictly(finding, Severity.WARNING if junk else Severity.ERROR)
+        elif entry.kind == "dir" and parts[0] in _DIVISIONS and parts[1:] == (CACHE_DIR,):
+            yield strictly(Finding(entry.path, "submitters' folders", f'"{CACHE_DIR}"'), Severity.WARNING)
 
 
 @check(
@@ -198,7 +206,8 @@ def performance_files(subject: Subject) -> Iterator[Finding | Skip]:
     layout = subject.round.layout
     run = result_of(subject).performance
     required = tuple(name for name in layout.required_performance_files if name not in _ASKED_ELSEWHERE)
-    yield from _names(run, required, (*layout.required_performance_files, *layout.optional_run_files))
+    power = load_power_rules().run_files if result_of(subject).power else ()
+    yield from _names(run, required, (*layout.required_performance_files, *layout.optional_run_files, *power))
 
 
 _ASKED_ELSEWHERE = ("mlperf_log_detail.txt", "accuracy.txt", "mlperf_log_accuracy.json")
