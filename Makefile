@@ -58,7 +58,9 @@ format: setup
 test: lint
 	@$(MAKE) --no-print-directory engine || echo "The CPU engine is not available here: its tests will say so and skip."
 	rm -f .coverage .coverage.*
-	$(PY) -m coverage run -m pytest -m "not slow and not engine"
+	@# What judges files takes every core; what starts processes and keeps times takes its turn.
+	$(PY) -m coverage run -m pytest -n auto tests/compliance
+	$(PY) -m coverage run -m pytest -m "not slow and not engine" --ignore=tests/compliance
 	$(PY) -m coverage run -m pytest -m "engine and not slow"
 	@# A test kills processes while they write: what they leave is no data, and no reason to fail.
 	@$(PY) -m coverage combine -q || true
