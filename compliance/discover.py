@@ -1,9 +1,11 @@
 """Walks a submission tree by the round's layout into records."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from compliance.discover_files import Reading, Tree, fill, folder_of, matching, shown, walk
+from compliance.discover_power import find_nameplate
 from compliance.discover_result import Place, find_result
 from compliance.errors import UnreadableFile
 from compliance.logs.documents import Document, read_document
@@ -17,24 +19,55 @@ CACHE_DIR = "__pycache__"
 """What Python leaves beside code; never a submitter."""
 
 
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """A tree before its systems are read: `submission` has submitters without systems.
+
+    `systems` names each system with its submitter's place in `submission.submitters`, in order.
+    """
+
+    tree: Tree
+    submission: Submission
+    systems: tuple[tuple[int, str], ...]
+
+
 def discover(root: Path, round_: Round, submitter: str | None = None) -> Submission:
     """Reads a submission tree: each file once, each refusal kept as an Unreadable and never raised.
 
     `submitter` limits the reading to the folders of that name, case-sensitively. Top-level folders other than closed,
     open and network hold no submitters and stand only in `files`. Raises UnreadableFile when `root` is no folder.
     """
+    outlined = outline(root, round_, submitter)
+    found: dict[int, list[SystemEntry]] = {}
+    for at, name in outlined.systems:
+        entry = outlined.submission.submitters[at]
+        found.setdefault(at, []).append(find_system(outlined.tree, round_, entry, name))
+    return with_systems(outlined.submission, found)
+
+
+def with_systems(submission: Submission, systems: Mapping[int, Sequence[SystemEntry]]) -> Submission:
+    """The tree with the systems of each submitter, by its place among them."""
+    submitters = (replace(one, systems=tuple(systems.get(at, ()))) for at, one in enumerate(submission.submitters))
+    return replace(submission, submitters=tuple(submitters))
+
+
+def outline(root: Path, round_: Round, submitter: str | None = None) -> Outline:
+    """Walks a tree and reads what its submitters have in common, as `discover` does, but no system."""
     tree = Tree.at(root)
     files, refused = walk(tree)
     entries: list[SubmitterEntry] = []
+    systems: list[tuple[int, str]] = []
     others: list[str] = []
     left_out: list[str] = []
     for division, name in _submitters(tree, round_.layout):
         if submitter in {None, name}:
-            entries.append(_submitter(tree, round_, division, name))
+            entry, names = _submitter(tree, round_, division, name)
+            systems.extend((len(entries), system) for system in names)
+            entries.append(entry)
         else:
             left_out.append(name)
             others.append(fill(round_.layout.submitter, {"division": division.value, "submitter": name}))
-    return Submission(
+    submission = Submission(
         root=root,
         round_name=round_.name,
         submitters=tuple(entries),
@@ -43,6 +76,7 @@ def discover(root: Path, round_: Round, submitter: str | None = None) -> Submiss
         left_out=tuple(dict.fromkeys(left_out)),
         differences=tuple(one for one in _since_packaging(root) if not _under(one[0], others)),
     )
+    return Outline(tree, submission, tuple(systems))
 
 
 def _since_packaging(root: Path) -> Iterator[tuple[str, str]]:
@@ -69,7 +103,8 @@ def _submitters(tree: Tree, layout: Layout) -> Iterator[tuple[Division, str]]:
                 yield division, name
 
 
-def _submitter(tree: Tree, round_: Round, division: Division, name: str) -> SubmitterEntry:
+def _submitter(tree: Tree, round_: Round, division: Division, name: str) -> tuple[SubmitterEntry, tuple[str, ...]]:
+    """A submitter without its systems, and their names."""
     layout = round_.layout
     names = {"division": division.value, "submitter": name}
     reading = Reading(tree)
@@ -81,17 +116,18 @@ def _submitter(tree: Tree, round_: Round, division: Division, name: str) -> Subm
         reading.note(results_dir, "the folder is missing; put the results there or take the submitter's folder out")
     systems = tree.dirs(results_dir)
     source_dir = fill(layout.source_dir, names)
-    return SubmitterEntry(
+    entry = SubmitterEntry(
         path=fill(layout.submitter, names),
         division=division,
         name=name,
-        systems=tuple(_system(tree, round_, {**names, "system": system}, mapping) for system in systems),
+        systems=(),
         source_dir=source_dir if tree.kind(source_dir) == "dir" else None,
         calibration=_calibration(tree, layout, names),
         model_mapping=mapping,
         orphan_descriptions=_orphans(tree, layout, names, systems),
         unreadable=reading.unreadable,
     )
+    return entry, systems
 
 
 def _calibration(tree: Tree, layout: Layout, names: dict[str, str]) -> str | None:
@@ -110,15 +146,18 @@ def _orphans(tree: Tree, layout: Layout, names: dict[str, str], systems: tuple[s
     return tuple(f"{folder}/{name}" for name, system in found if system not in systems)
 
 
-def _system(tree: Tree, round_: Round, names: dict[str, str], mapping: Document | None) -> SystemEntry:
+def find_system(tree: Tree, round_: Round, submitter: SubmitterEntry, name: str) -> SystemEntry:
+    """Reads one system of a submitter: its description and all its results."""
     layout = round_.layout
+    names = {"division": submitter.division.value, "submitter": submitter.name, "system": name}
     reading = Reading(tree)
     path = fill(layout.system, names)
     description = reading.take(path, read_document)
+    nameplate = find_nameplate(reading, round_, names)
     results: list[Result] = []
     for benchmark in tree.dirs(fill(folder_of(layout.scenario_dir, "benchmark"), names)):
-        results.extend(_results(tree, round_, {**names, "benchmark": benchmark}, mapping))
-    return SystemEntry(path, names["system"], description, tuple(results), reading.unreadable)
+        results.extend(_results(tree, round_, {**names, "benchmark": benchmark}, submitter.model_mapping))
+    return SystemEntry(path, names["system"], description, tuple(results), reading.unreadable, nameplate)
 
 
 def _results(tree: Tree, round_: Round, names: dict[str, str], mapping: Document | None) -> Iterator[Result]:

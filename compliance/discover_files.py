@@ -1,8 +1,9 @@
 """The file system under a submission tree: listed, read and never left. Every refusal becomes an Unreadable."""
 
 import os
+import stat
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
@@ -14,12 +15,17 @@ _NOT_WALKED = ".git"
 _RENAME = "Rename it to a name in UTF-8, best in letters, digits, dots, dashes and underscores."
 
 
+# So many folders are remembered as no links: enough for a system, little to hold.
+_REMEMBERED_FOLDERS = 4096
+
+
 @dataclass(frozen=True, slots=True)
 class Tree:
     """A submission tree. Paths given to it are relative to its root, with slashes."""
 
     root: Path
     real_root: Path
+    _own: dict[str, bool] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
     def at(cls, root: Path) -> "Tree":
@@ -30,12 +36,47 @@ class Tree:
 
     def kind(self, path: str) -> str | None:
         """`file` or `dir` where a link is followed inside the tree; None for nothing, else or outside."""
+        mode = self._mode(path)
+        if mode is not None and not stat.S_ISLNK(mode) and self._is_own(path.rpartition("/")[0]):
+            return "dir" if stat.S_ISDIR(mode) else "file" if stat.S_ISREG(mode) else None
+        return None if mode is None else self._kind_of_target(path)
+
+    def _kind_of_target(self, path: str) -> str | None:
         target = self.root / path
         if not self.holds(target):
             return None
         if target.is_dir():
             return "dir"
         return "file" if target.is_file() else None
+
+    def _mode(self, path: str) -> int | None:
+        try:
+            return os.lstat(f"{self.root}/{path}").st_mode
+        except (OSError, ValueError):
+            return None
+
+    def _is_own(self, folder: str) -> bool:
+        """Whether no part of a folder's path is a link or leads upwards, so that the folder lies where it seems to."""
+        if not folder:
+            return True
+        known = self._own.get(folder)
+        if known is None:
+            parent, _, name = folder.rpartition("/")
+            mode = self._mode(folder)
+            known = name != ".." and mode is not None and stat.S_ISDIR(mode) and self._is_own(parent)
+            if len(self._own) >= _REMEMBERED_FOLDERS:
+                self._own.clear()
+            self._own[folder] = known
+        return known
+
+    def lies_within(self, path: str) -> bool:
+        """Whether a path, its links followed, lies inside the tree; one that does not exist lies where it would be."""
+        parent, _, name = path.rpartition("/")
+        if name != ".." and self._is_own(parent):
+            mode = self._mode(path)
+            if mode is not None and not stat.S_ISLNK(mode):
+                return True
+        return self.holds(self.root / path)
 
     def holds(self, target: Path) -> bool:
         """Whether a path, its links followed, lies inside the tree."""
@@ -46,11 +87,22 @@ class Tree:
 
     def names(self, path: str, kind: str) -> tuple[str, ...]:
         """The names of a folder's `file` or `dir` entries, sorted; empty for no folder and for one that is refused."""
+        if self.kind(path) != "dir":
+            return ()
+        own = self._is_own(path)
         try:
-            names = sorted(os.listdir(self.root / path)) if self.kind(path) == "dir" else []  # noqa: PTH208  # names alone
+            with os.scandir(f"{self.root}/{path}") as entries:
+                found = [(entry.name, self._kind_of(entry, path, own=own)) for entry in entries]
         except OSError:
             return ()
-        return tuple(name for name in names if _printable(name) and self.kind(f"{path}/{name}") == kind)
+        return tuple(sorted(name for name, is_a in found if is_a == kind and _printable(name)))
+
+    def _kind_of(self, entry: "os.DirEntry[str]", folder: str, *, own: bool) -> str | None:
+        if not own or entry.is_symlink():
+            return self._kind_of_target(f"{folder}/{entry.name}")
+        if entry.is_dir(follow_symlinks=False):
+            return "dir"
+        return "file" if entry.is_file(follow_symlinks=False) else None
 
     def dirs(self, path: str) -> tuple[str, ...]:
         """The folders in a folder."""
@@ -87,12 +139,13 @@ class Reading:
     def take(self, path: str, reader: Callable[[Path], T], *, required: bool = True) -> T | None:
         """What a reader makes of a file, or None: noted when the file is there, or is required and is not."""
         target = self.tree.root / path
-        if not os.path.lexists(target) and not required:
+        kind = self.tree.kind(path)
+        if kind is None and not required and not os.path.lexists(target):
             return None
-        if not self.tree.holds(target):
+        if kind is None and not self.tree.lies_within(path):
             self.note(path, "a link that leads out of the tree is not followed; put the file itself there")
             return None
-        if target.exists() and not target.is_file() and not target.is_dir():
+        if kind is None and target.exists():
             self.note(path, "this is no regular file; put the file itself there")
             return None
         try:

@@ -1,6 +1,7 @@
 """The judge: every check on everything it applies to, and from the findings both verdicts per result."""
 
 from dataclasses import dataclass
+from functools import cache
 
 from compliance.checks.facts import unmet
 from compliance.checks.model import Check, Finding, Outcome, Scope, Skip, State, Subject, Verdicts
@@ -88,17 +89,25 @@ def counts(finding: Finding, profile: Profile) -> bool:
 
 def run_checks(scope: Scope, subject: Subject) -> tuple[Outcome, ...]:
     """Every check of a scope on one subject, in report order."""
-    return tuple(run_check(check, subject) for check in all_checks() if check.scope is scope)
-
-
-def run_check(check: Check, subject: Subject) -> Outcome:
-    """One check on one subject: pass, fail, or skip with a reason. An exception inside it becomes a finding INT-001."""
     where = _where(subject)
+    return tuple(run_check(check, subject, where) for check in _checks_of(scope))
+
+
+@cache
+def _checks_of(scope: Scope) -> tuple[Check, ...]:
+    return tuple(check for check in all_checks() if check.scope is scope)
+
+
+def run_check(check: Check, subject: Subject, where: str | None = None) -> Outcome:
+    """One check on one subject: pass, fail, or skip with a reason. An exception inside it becomes a finding INT-001."""
+    where = _where(subject) if where is None else where
     try:
         reason = unmet(subject, check.needs)
         yielded = [] if reason else list(check.function(subject))
     except Exception as error:  # noqa: BLE001 - a fault in one check must cost that result, never the run
         return _internal(check, where, error)
+    if not yielded and not reason:
+        return Outcome(check, State.PASS, where)
     findings = tuple(item for item in yielded if isinstance(item, Finding))
     if findings:
         return Outcome(check, State.FAIL, where, findings)

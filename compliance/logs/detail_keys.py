@@ -123,3 +123,22 @@ CHECKED_KEYS: frozenset[str] = frozenset(
     )
 )
 """What is kept of a tree's logs. LoadGen writes each once per test or once per set of samples."""
+
+REPORTED_KEYS: frozenset[str] = frozenset(
+    (
+        *(f"result_{name}" for name in _RATES),
+        "early_stopping_latency_ms",
+        "early_stopping_latency_ss",
+        "effective_samples_per_query",
+        "effective_scenario",
+        "power_begin",
+        "power_end",
+        "result_99.00_percentile_latency_ns",
+        "result_99.00_percentile_per_query_latency_ns",
+        "result_mean_latency_ns",
+        "result_mean_query_latency_ns",
+        "result_query_count",
+        "result_validity",
+    )
+)
+"""What a report reads of a performance log: the metrics, and what one scenario's are inferred from."""

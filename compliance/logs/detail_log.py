@@ -66,6 +66,11 @@ class DetailLog:
     problem_count: int = 0
     kept: frozenset[str] | None = None
 
+    def only(self, keys: frozenset[str]) -> "DetailLog":
+        """The log with the records of a few keys and nothing else, to be held long."""
+        records = {key: record for key, record in self.records.items() if key in keys}
+        return DetailLog(self.path, records, {}, (), (), (), self.lines, self.valid_first_line, kept=keys)
+
     def record(self, key: str) -> LogRecord | None:
         """The first record of a key, as the official checker takes it."""
         found = self.records.get(key)

@@ -80,6 +80,9 @@ def check(  # noqa: PLR0913 - one parameter per option
     ] = None,
     submitter: Annotated[str | None, typer.Option(help="Only this submitter.")] = None,
     waivers: Waivers = None,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Processes; default: one per core, at most 8; 1 for a small tree.")
+    ] = None,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Every finding at full length.")] = False,
 ) -> None:
     """Judge a submission tree: one verdict per result, by the official checker and by the rules as written."""
@@ -96,7 +99,7 @@ def check(  # noqa: PLR0913 - one parameter per option
     outputs.refuse_unfit(output, root, "--output")
     outputs.refuse_unfit(csv_official, root, "--csv-official")
     choice = choose_round(root, round_name, submitter)
-    report = with_choice(judge_tree(root, choice.name, Profile(profile), submitter, waivers), choice)
+    report = with_choice(judge_tree(root, choice.name, Profile(profile), submitter, waivers, jobs), choice)
     if form != "text":
         _say_choice(choice, named=round_name is not None)
     outputs.deliver(report, render(report), output)

@@ -4,12 +4,12 @@ import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from compliance.discover import discover
 from compliance.errors import UndecidedRound, UnknownRound, UnreadableFile
-from compliance.judge import judge
+from compliance.parallel import judged_by
 from compliance.report.model import NAMED, Report, build_report
 from compliance.round_detection import Detection, detect_round
 from compliance.rulebook import benchmark_of, load_round, round_marks, round_names
+from compliance.streaming import judge_streaming
 from compliance.submission.manifest import manifest_path, read_manifest
 from compliance.vocabulary import Profile
 from compliance.waivers import load_waivers
@@ -88,11 +88,15 @@ def judge_tree(
     profile: Profile = Profile.STRICT,
     submitter: str | None = None,
     waivers: Path | None = None,
+    jobs: int | None = None,
 ) -> Report:
-    """The report on a tree. Raises RuleError for an unknown round, UnreadableFile for a wrong waiver file."""
+    """The report on a tree, judged in so many processes (None: as many as pay).
+
+    Raises RuleError for an unknown round, UnreadableFile for a wrong waiver file.
+    """
     round_ = load_round(round_name)
     known = load_waivers(waivers) if waivers else ()
-    return build_report(judge(discover(tree, round_, submitter), round_), profile, known)
+    return build_report(judge_streaming(tree, round_, submitter, judged_by(jobs)), profile, known)
 
 
 def with_choice(report: Report, choice: RoundChoice) -> Report:

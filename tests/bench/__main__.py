@@ -1,4 +1,5 @@
-"""`make bench`: ceilings of the harness over the null SUT, and the harness over the engine against the engine alone.
+"""`make bench`: ceilings of the harness over the null SUT, the harness over the engine against the engine alone, and the
+checker's speed and memory, with `--official DIR` beside the official checker's.
 
 Prints a table and writes a list of {name, value, unit, against, ratio, runs, low, high}. Ratios are taken in one run of
 the bench; where a figure varies with the machine's load the pairs are interleaved.
@@ -16,6 +17,7 @@ from harness.demo.fetch import default_cache
 from sut.dataset import TokenDataset, write_dataset
 from sut.protocol import Sampling
 from tests.bench import harness_runs
+from tests.bench.checker import checker
 from tests.bench.stats import Row, paired, save, table
 
 ANSWER_TOKENS = 300
@@ -108,14 +110,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=Path("build/bench.json"))
     parser.add_argument("--pairs", type=int, default=10)
-    parser.add_argument("--only", choices=["ceilings", "engine"])
+    parser.add_argument("--only", choices=["ceilings", "engine", "checker"])
+    parser.add_argument("--official", type=Path, help="folder that holds the official package submission_checker")
     chosen = parser.parse_args()
     rows: list[Row] = []
     with tempfile.TemporaryDirectory() as name:
-        if chosen.only != "engine":
+        if chosen.only in {None, "ceilings"}:
             rows += ceilings(Path(name))
-        if chosen.only != "ceilings":
+        if chosen.only in {None, "engine"}:
             rows += engine(Path(name), chosen.pairs)
+        if chosen.only in {None, "checker"}:
+            rows += checker(Path(name), chosen.official)
     print(table(rows))
     save(rows, chosen.out)
     print(f"written to {chosen.out}")

@@ -1,0 +1,118 @@
+"""The systems of a tree judged in several processes; in order, and with the same judgement as in one."""
+
+import copyreg
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from functools import cache
+from itertools import islice
+
+from compliance.checks.model import Check, CheckFunction
+from compliance.checks.registry import all_checks
+from compliance.judge import internal_check
+from compliance.streaming import Job, JudgedSystem, Systems, one_by_one
+
+MOST_JOBS = 8
+SMALL_TREE_BYTES = 64 << 20
+"""A smaller tree is judged before a second process could help."""
+
+# So many systems per process are given out ahead: enough to keep it busy, few enough to be held.
+_AHEAD = 4
+
+
+def judged_by(jobs: int | None = None) -> Systems:
+    """How a tree's systems are judged with so many processes.
+
+    None: as many as there are cores, at most eight, and one for a small tree. Raises ValueError for fewer than one.
+    """
+    if jobs is not None and jobs < 1:
+        raise ValueError(f"{jobs} processes cannot judge anything; ask for one or more")
+
+    def judged(job: Job) -> Iterator[JudgedSystem]:
+        count = min(fitting_jobs(job) if jobs is None else jobs, len(job.outlined.systems))
+        yield from one_by_one(job) if count < 2 else _in_processes(job, count)  # noqa: PLR2004 - one, or several
+
+    return judged
+
+
+def fitting_jobs(job: Job) -> int:
+    """The number of processes for a tree: its files' size decides whether more than one pays."""
+    if sum(file.bytes for file in job.outlined.submission.files) < SMALL_TREE_BYTES:
+        return 1
+    return min(_cores(), MOST_JOBS)
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _in_processes(job: Job, count: int) -> Iterator[JudgedSystem]:
+    """The systems in order. A process that is killed costs its work, which is done here, and never the judgement."""
+    systems = job.outlined.systems
+    done = 0
+    with ProcessPoolExecutor(count, _context(), initializer=_take_job, initargs=(job,)) as pool:
+        try:
+            for system in _in_order(pool, job, count):
+                yield system
+                done += 1
+        except BrokenProcessPool:
+            pass
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+    for at, name in systems[done:]:
+        yield job.system(at, name)
+
+
+def _in_order(pool: ProcessPoolExecutor, job: Job, count: int) -> Iterator[JudgedSystem]:
+    waiting = iter(job.outlined.systems)
+    given: list[Future[JudgedSystem]] = []
+    while True:
+        for at, name in islice(waiting, count * _AHEAD - len(given)):
+            given.append(pool.submit(_judge, at, name))
+        if not given:
+            return
+        yield given.pop(0).result()
+
+
+def _context() -> multiprocessing.context.BaseContext:
+    """Forked processes share what is loaded; beside other threads a fork is not safe."""
+    methods = multiprocessing.get_all_start_methods()
+    if "fork" in methods and threading.active_count() == 1 and os.name == "posix":
+        return multiprocessing.get_context("fork")
+    return multiprocessing.get_context("spawn")
+
+
+_OWN: list[Job] = []
+
+
+def _take_job(job: Job) -> None:
+    """Keeps the job of this process, which leaves an interrupt to the one that started it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _OWN[:] = [job]
+
+
+def _judge(at: int, name: str) -> JudgedSystem:
+    return _OWN[0].system(at, name)
+
+
+def _by_reference(check: Check) -> tuple[Callable[[str, CheckFunction], Check], tuple[str, CheckFunction]]:
+    return _recalled, (check.id, check.function)
+
+
+def _recalled(check_id: str, function: CheckFunction) -> Check:
+    """The check of this process that an outcome of another one is of."""
+    known = _by_function()[function]
+    return known if known.id == check_id else internal_check(known)
+
+
+@cache
+def _by_function() -> dict[CheckFunction, Check]:
+    return {check.function: check for check in all_checks()}
+
+
+# A check goes from process to process by its name: it is the same code on either side.
+copyreg.pickle(Check, _by_reference)
