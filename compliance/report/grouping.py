@@ -14,11 +14,28 @@ _RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """One cause in one or many places. `owner` is the first result it bears on, None for the tree's own."""
+    """One cause in one or many places: findings of one check that want the same thing.
 
-    first: ReportFinding
-    places: tuple[str, ...]
+    `owner` is the first result it bears on, None for the tree's own.
+    """
+
+    findings: tuple[ReportFinding, ...]
     owner: str | None
+
+    @property
+    def first(self) -> ReportFinding:
+        """The finding that speaks for all."""
+        return self.findings[0]
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """Where, each place once."""
+        return tuple(dict.fromkeys(finding.place for finding in self.findings))
+
+    @property
+    def alike(self) -> bool:
+        """Whether the same was found everywhere."""
+        return len({(finding.found, finding.message) for finding in self.findings}) == 1
 
     @property
     def severity(self) -> Severity:
@@ -36,10 +53,7 @@ def grouped(report: Report, *, every: bool) -> tuple[Group, ...]:
     for finding in report.every_finding():
         if every or (shown(finding) and not collapsed(report, finding)):
             groups.setdefault(_cause(finding), []).append(finding)
-    made = (
-        Group(found[0], tuple(dict.fromkeys(one.place for one in found)), owners.get(found[0]))
-        for found in groups.values()
-    )
+    made = (Group(tuple(found), owners.get(found[0])) for found in groups.values())
     return tuple(sorted(made, key=lambda group: (_RANK[group.severity], group.first.id)))
 
 
@@ -71,7 +85,7 @@ def last_line(report: Report) -> str:
 
 
 def _cause(finding: ReportFinding) -> tuple[object, ...]:
-    return (finding.id, finding.severity, finding.expected, finding.found, finding.message, finding.waiver)
+    return (finding.id, finding.severity, finding.expected, finding.fix, finding.waiver, finding.official_error)
 
 
 def _owners(report: Report) -> Mapping[ReportFinding, str]:

@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 from compliance.checks.model import State
 from compliance.judge import NOT_JUDGED
 from compliance.report.model import Report, ReportCheck, ReportFinding, weighs
-from compliance.report.plain import one_line, plain
+from compliance.report.plain import plain
 from compliance.vocabulary import Profile
 
 _DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n'
@@ -117,7 +117,7 @@ def _lines(finding: ReportFinding) -> list[str]:
         ("source", finding.source),
     )
     head = f"{finding.severity.value}: {plain(finding.place)}"
-    return [head, *(f"  {name}: {one_line(text)}" for name, text in named if text)]
+    return [head, *(f"  {name}: {plain(text)}" for name, text in named if text)]
 
 
 def _element(tag: str, **attributes: str) -> ET.Element:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from compliance.report.grouping import Group, grouped, last_line
-from compliance.report.model import Report, ReportResult
+from compliance.report.model import Report, ReportFinding, ReportResult
 from compliance.report.plain import one_line, plain
 from compliance.report.table import accuracy_text, metric_text, verdict_text
 from compliance.vocabulary import Severity
@@ -91,18 +91,28 @@ def _group(group: Group) -> Iterator[str]:
     yield f"- **{finding.id}** {_prose(finding.title)}"
     if finding.waiver is not None:
         yield f"  - waived until {finding.waiver.until}: {_prose(finding.waiver.reason)}"
-    for name, text in (("wanted", finding.expected), ("found", finding.found)):
-        if text:
-            yield f"  - {name}: {_code(_short(text))}"
-    if finding.message:
-        yield f"  - {_prose(_short(finding.message))}"
+    if finding.expected:
+        yield f"  - wanted: {_code(_short(finding.expected))}"
+    if group.alike:
+        yield from _found(finding)
+        yield f"  - at {', '.join(_code(place) for place in group.places[:_PLACES])}"
+    else:
+        for one in group.findings[:_PLACES]:
+            yield from _found(one, f"; at {_code(one.place)}")
+    more = len(group.places if group.alike else group.findings) - _PLACES
+    if more > 0:
+        yield f"  - and {more} more places"
     if finding.official_error:
         yield "  - the official checker rejects this; strict does not"
-    shown = group.places[:_PLACES]
-    more = f" and {len(group.places) - len(shown)} more places" if len(group.places) > len(shown) else ""
-    yield f"  - at {', '.join(_code(place) for place in shown)}{more}"
     if finding.fix:
         yield f"  - fix: {_prose(finding.fix)}"
+
+
+def _found(finding: ReportFinding, where: str = "") -> Iterator[str]:
+    told = [f"found: {_code(_short(finding.found))}"] if finding.found else []
+    told.extend([_prose(_short(finding.message))] if finding.message else [])
+    if told or where:
+        yield f"  - {'; '.join(told)}{where}"
 
 
 def _short(text: str, most: int = 1000) -> str:

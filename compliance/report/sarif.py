@@ -8,7 +8,7 @@ from compliance.checks.registry import all_checks
 from compliance.explain import explain
 from compliance.judge import INTERNAL
 from compliance.report.model import Report, ReportFinding
-from compliance.report.plain import json_text, one_line, plain
+from compliance.report.plain import json_text, plain
 from compliance.vocabulary import Severity
 
 VERSION = "2.1.0"
@@ -84,8 +84,8 @@ def _message(finding: ReportFinding) -> str:
         f"found {finding.found}" if finding.found else "",
         finding.message,
     )
-    said = "; ".join(one_line(part).rstrip(".") for part in parts if part)
-    return f"{said}. {one_line(finding.fix)}".rstrip()
+    said = "; ".join(plain(part).rstrip(".") for part in parts if part)
+    return f"{said}. {plain(finding.fix)}".rstrip()
 
 
 def _location(finding: ReportFinding) -> dict[str, object]:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from compliance.report.grouping import Group, collapsed, grouped, last_line, shown
 from compliance.report.model import NAMED, Report
+from compliance.report.plain import one_line
 from compliance.report.scores import score_tables
 from compliance.report.table import summary_table
 from compliance.report.wrap import wrapped
@@ -58,17 +59,18 @@ def _findings(report: Report, *, verbose: bool, width: int) -> Iterator[str]:
     groups = grouped(report, every=verbose)
     printed = groups if verbose else _of_one_screen(groups, width)
     for group in printed:
-        yield from _group(group, verbose=verbose, width=width)
+        yield from _group(group, width, every=True) if verbose else _screen(group, width)
         yield ""
-    more = len(groups) - len(printed)
+    held_back = [group.first.id for group in groups if group not in printed]
     hidden = 0 if verbose else sum(not shown(finding) for finding in report.every_finding())
-    if more:
-        yield f"and {more} more {'kind' if more == 1 else 'kinds'} of finding (-v shows all)"
+    if held_back:
+        kinds = f"{len(held_back)} more {'kind' if len(held_back) == 1 else 'kinds'} of finding"
+        yield from wrapped(f"and {kinds}: {', '.join(dict.fromkeys(held_back))} (-v shows all)", width)
     if hidden:
         yield f"{hidden} {'note' if hidden == 1 else 'notes'} of the other profile (-v shows them)"
     if printed:
         yield f"weighbridge explain {printed[0].first.id} tells what that check asks, and why"
-    if more or hidden or printed:
+    if hidden or printed:
         yield ""
 
 
@@ -77,7 +79,7 @@ def _of_one_screen(groups: tuple[Group, ...], width: int) -> tuple[Group, ...]:
     used: Counter[str | None] = Counter()
     printed: list[Group] = []
     for group in groups:
-        size = sum(1 for _ in _group(group, verbose=False, width=width)) + 1
+        size = len(_screen(group, width)) + 1
         if used[group.owner] and used[group.owner] + size > LINES_PER_RESULT:
             used[group.owner] = LINES_PER_RESULT
             continue
@@ -94,8 +96,16 @@ def _round_hint(report: Report, *, verbose: bool, width: int) -> Iterator[str]:
     yield ""
 
 
-def _group(group: Group, *, verbose: bool, width: int) -> Iterator[str]:
+def _screen(group: Group, width: int) -> list[str]:
+    """The group with as many places, of at most three, as a screen has lines for."""
+    tries = (list(_group(group, width, places=places)) for places in range(_PLACES, 0, -1))
+    return next((lines for lines in tries if len(lines) < LINES_PER_RESULT), list(_group(group, width, places=1)))
+
+
+def _group(group: Group, width: int, *, every: bool = False, places: int = _PLACES) -> Iterator[str]:
+    """One cause: what is wanted, what was found where, what to do. `every` shows all places, each value whole."""
     finding = group.first
+    most = None if every else _LINES_PER_FIELD
     head = f"{finding.severity.value.upper():<8}{finding.id}  "
     whole = f"{head}{finding.title}  [{finding.source}]"
     beside = len(whole) <= width
@@ -103,23 +113,33 @@ def _group(group: Group, *, verbose: bool, width: int) -> Iterator[str]:
         yield whole
     else:
         yield from wrapped(finding.title, width, head, _INDENT)
-    most = None if verbose else _LINES_PER_FIELD
     if finding.waiver is not None:
-        yield from _field("waived", f"until {finding.waiver.until}: {finding.waiver.reason}", width, most)
+        yield from _field("waived", f"until {finding.waiver.until}: {one_line(finding.waiver.reason)}", width, most)
     yield from _field("wanted", finding.expected, width, most)
-    yield from _field("found", finding.found, width, most)
-    yield from _field("", finding.message, width, most)
+    yield from _found(group, width, most, len(group.findings) if every else places)
     if finding.official_error:
         yield from _field("", "the official checker rejects this; strict does not", width, most)
-    places = group.places if verbose else group.places[:_PLACES]
-    for number, place in enumerate(places):
-        yield from _field("at" if number == 0 else "", place, width, None)
-    if len(group.places) > len(places):
-        more = len(group.places) - len(places)
-        yield f"{_INDENT}and {more} more {'place' if more == 1 else 'places'}"
     yield from _field("fix", finding.fix, width, most)
-    if verbose and not beside:
+    if every and not beside:
         yield from _field("source", finding.source, width, None)
+
+
+def _found(group: Group, width: int, most: int | None, places: int) -> Iterator[str]:
+    """What was found and where: once for all places where it is the same, else place by place."""
+    if group.alike:
+        yield from _field("found", group.first.found, width, most)
+        yield from _field("", group.first.message, width, most)
+        for number, place in enumerate(group.places[:places]):
+            yield from _field("" if number else "at", place, width, None)
+        more = len(group.places) - places
+    else:
+        for finding in group.findings[:places]:
+            yield from _field("found", finding.found, width, most)
+            yield from _field("", finding.message, width, most)
+            yield from _field("at", finding.place, width, None)
+        more = len(group.findings) - places
+    if more > 0:
+        yield f"{_INDENT}and {more} more {'place' if more == 1 else 'places'}"
 
 
 def _field(name: str, text: str, width: int, most: int | None) -> Iterator[str]:
@@ -130,7 +150,8 @@ def _waivers(report: Report, width: int) -> Iterator[str]:
     for waiver in report.waivers:
         uses = sum(finding.waiver == waiver for finding in report.every_finding())
         where = f" at {waiver.where}" if waiver.where else ""
-        yield from wrapped(f"waiver {waiver.id}{where} until {waiver.until}: {waiver.reason} ({uses} findings)", width)
+        reason = one_line(waiver.reason)
+        yield from wrapped(f"waiver {waiver.id}{where} until {waiver.until}: {reason} ({uses} findings)", width)
     for waiver in report.expired_waivers:
         yield from wrapped(f"waiver {waiver.id} expired on {waiver.until} and is not applied", width)
     if report.profile is Profile.OFFICIAL and report.waivers:

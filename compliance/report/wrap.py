@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from compliance.report.plain import columns, one_line
+from compliance.report.plain import columns, plain
 
 _PARTS = re.compile(r"[^/]*/+|[^/]+")
 
@@ -13,7 +13,7 @@ def wrapped(text: str, width: int, head: str = "", indent: str = "", most: int |
 
     Nothing for an empty text. `most` limits the lines; a text that is longer ends in `...`.
     """
-    lines = list(_filled(one_line(text), width, head, indent))
+    lines = list(_filled(plain(text), width, head, indent))
     if most is not None and len(lines) > most:
         lines = lines[:most]
         last = lines[-1]

@@ -123,7 +123,7 @@ def test_a_comment_is_never_too_long(tmp_path):
     found = report(invalid_run(), tmp_path)
     invalid = found.results[1]
     (finding,) = [one for one in invalid.findings if one.id == "PERF-008"]
-    many = tuple(replace(finding, found=f"{number} {'long ' * 100}") for number in range(500))
+    many = tuple(replace(finding, expected=f"{number} {'long ' * 100}") for number in range(500))
     results = (*[found.results[0]] * 300, replace(invalid, findings=many))
     text = render_markdown(replace(found, results=results))
     assert len(text) <= MOST_CHARACTERS + 200

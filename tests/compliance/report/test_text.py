@@ -1,5 +1,6 @@
 """The report for people: grouping, length, the table's width, the last line."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -7,11 +8,13 @@ import pytest
 from compliance.discover import discover
 from compliance.judge import judge
 from compliance.report.model import build_report
-from compliance.report.text import render_text
+from compliance.report.plain import columns, plain
+from compliance.report.text import LINES_PER_RESULT, _findings, render_text
 from compliance.rulebook import load_round
 from compliance.vocabulary import Profile
 from tests.support.broken_trees import CASES
 from tests.support.faults import stray_folder
+from tests.support.hostile_trees import hostile_tree
 from tests.support.trees import SYSTEM, clean_tree
 
 
@@ -165,3 +168,59 @@ def test_an_inferred_metric_is_marked(tmp_path):
     made = clean_tree("llama3.1-8b-edge", ("SingleStream",), system_type="edge")
     made.copy(made.path("SingleStream"), made.path("Offline"))
     assert "1.25 tok/s*" in render_text(report(made, tmp_path))
+
+
+@pytest.mark.parametrize("verbose", [False, True])
+def test_hostile_names_and_values_are_printed_harmlessly_within_the_width(verbose, tmp_path):
+    text = render_text(report(hostile_tree(), tmp_path), verbose=verbose)
+    lines = text.split("\n")
+    assert all(plain(line) == line for line in lines)
+    assert all(columns(line) <= 80 for line in lines)
+    assert r"closed/Acme/results/n\n8\x1b[31m\u202e|`x`<&>" in text
+    assert lines[-2].startswith("FAIL: 1 of 2 results invalid")
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+def test_every_report_keeps_to_80_columns_and_a_screen_per_result(case, tmp_path):
+    made = case.make()
+    judgement = judge(discover(made.write(tmp_path), made.round), made.round)
+    for profile in Profile:
+        found = build_report(judgement, profile)
+        for verbose in (False, True):
+            lines = render_text(found, verbose=verbose).split("\n")
+            assert [line for line in lines if columns(line) > 80] == []
+        findings = sum(1 for _ in _findings(found, verbose=False, width=80))
+        assert findings <= LINES_PER_RESULT * (len(found.results) + 1) + 6
+
+
+def test_what_is_held_back_is_counted_and_named(tmp_path):
+    made = clean_tree()
+    for key in ("qsl", "sample_index", "schedule"):
+        made.performance("Server", **{f"effective_{key}_rng_seed": 1})
+    made.performance("Server", effective_min_duration_ms=1, result_validity="INVALID", early_stopping_met=False)
+    found = report(made, tmp_path)
+    short = render_text(found)
+    told = re.search(r"and (\d+) more kinds? of finding: ([^(]+) \(-v shows all\)", " ".join(short.split()))
+    held_back = told[2].split(", ")
+    assert len(held_back) == int(told[1])
+    whole = render_text(found, verbose=True)
+    for check_id in held_back:
+        assert f"  {check_id}  " not in short.replace("ERROR   ", "  ").replace("WARNING ", "  ")
+        assert re.search(rf"^(ERROR|WARNING) +{check_id}  ", whole, re.MULTILINE)
+
+
+def test_one_cause_with_other_values_is_one_group(tmp_path):
+    made = clean_tree().performance("Server", effective_min_duration_ms=300_000)
+    made.performance("Offline", effective_min_duration_ms=400_000)
+    text = render_text(report(made, tmp_path))
+    assert text.count("ERROR   PERF-007") == 1
+    assert text.count("wanted  effective_min_duration_ms >= 600000 ms") == 1
+    found = [line.strip() for line in text.splitlines() if line.startswith("  found ")]
+    assert found == ["found   effective_min_duration_ms = 400000 ms", "found   effective_min_duration_ms = 300000 ms"]
+    assert "1 kind of error" in text
+
+
+def test_the_next_step_is_named(tmp_path):
+    text = render_text(report(clean_tree().performance("Server", effective_min_duration_ms=300_000), tmp_path))
+    assert "weighbridge explain PERF-007 tells what that check asks, and why" in text
+    assert "explain" not in render_text(report(clean_tree(), tmp_path / "clean"))
