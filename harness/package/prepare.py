@@ -9,14 +9,15 @@ from compliance.report.model import FAIL
 from compliance.report.text import render_text
 from compliance.rulebook import load_round
 from compliance.submission.draft import read_draft
+from compliance.submission.layout_paths import results_in
 from compliance.submission.migrate import Side, read_migration
 from compliance.submission.pack import Packed, Verdict, pack
 from compliance.submission.preprocess import Options, preprocess
 from compliance.submission.standing import standings
 from compliance.vocabulary import Profile
-from harness.errors import UsageError
+from harness.errors import PackageError, UsageError
 from harness.package.judging import choose_round, judge_tree, with_choice
-from harness.package.trees import Planned, migrated, target_side
+from harness.package.trees import Planned, migrated, side_at, target_side
 
 
 def plan_preprocess(tree: Path, round_name: str | None, options: Options, to_layout: str | None = None) -> Planned:
@@ -26,10 +27,14 @@ def plan_preprocess(tree: Path, round_name: str | None, options: Options, to_lay
     """
     round_ = load_round(choose_round(tree, round_name).name)
     draft = read_draft(tree)
-    found = standings(judge(discover(tree, round_), round_))
-    plan = preprocess(draft, round_, found, options)
-    if not found:
-        raise UsageError(f"{tree}: no results in the layout of round {round_.name}; name another round with --round")
+    if not results_in(draft.files, round_.layout):
+        raise UsageError(f"{tree}: no results in it; give the root that holds closed/ or open/")
+    own = side_at(draft, tree)
+    if own.layout != round_.layout:
+        command = f"weighbridge package --from {tree} --to-layout {round_.name} --out ..."
+        reason = f"{tree} has the layout of {own.round_name}, not that of {round_.name}"
+        raise UsageError(f"{reason}: bring it there with `{command}`, or name its own round with --round")
+    plan = preprocess(draft, round_, standings(judge(discover(tree, round_), round_)), options)
     side = Side(round_.name, round_.layout)
     if to_layout is None:
         return Planned(plan, round_.name, read_migration(tree))
@@ -41,15 +46,14 @@ def plan_preprocess(tree: Path, round_name: str | None, options: Options, to_lay
 def pack_tree(
     tree: Path, archive: Path, round_name: str | None, profile: Profile, secret: bytes | None, *, allow_invalid: bool
 ) -> tuple[Packed, str]:
-    """The tarball of a tree that the checker passes; returns it and the checker's log. Raises UsageError for errors."""
+    """The tarball of a tree that the checker passes; returns it and the checker's log. Raises PackageError for errors."""
     draft = read_draft(tree)
     choice = choose_round(tree, round_name)
     report = with_choice(judge_tree(tree, choice.name, profile), choice)
     if report.verdict == FAIL and not allow_invalid:
         command = f"weighbridge check {tree} --round {choice.name} --profile {profile.value}"
-        raise UsageError(
-            f"{tree} has errors in profile {profile.value}: see `{command}`, or pack it with --allow-invalid"
-        )
+        reason = f"{tree} has errors in profile {profile.value}: see `{command}`"
+        raise PackageError((f"{reason}, or pack it with --allow-invalid",))
     text = render_text(report, verbose=True)
     verdict = Verdict(choice.name, profile.value, report.verdict, text, render_json(report))
     return pack(draft, verdict, archive, secret), text
