@@ -1,7 +1,7 @@
 """What is found of a power measurement in a results folder, as records. `compliance.discover_power` makes them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from compliance.logs.power.ptd import PtdLog
 from compliance.logs.power.session import Session
@@ -54,3 +54,16 @@ class PowerRun:
     def performance_folder(self) -> str:
         """The folder that holds power/, ranging/ and run_1/."""
         return self.folder.rpartition("/")[0]
+
+    def without_logs(self) -> "PowerRun":
+        """Only what reports read of it: the samples' means."""
+        return replace(
+            self,
+            client=None,
+            server=None,
+            client_log=None,
+            server_log=None,
+            ptd_log=None,
+            digests={},
+            measure_files={},
+        )

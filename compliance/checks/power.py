@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from compliance.checks.facts import DETAIL, about, graded, missing, result_of, why_unreadable
 from compliance.checks.model import Finding, Scope, Skip, Subject
-from compliance.checks.power_facts import MEASURE_AGAIN, phases_of, power_of, testing_duration_drop
+from compliance.checks.power_facts import MEASURE_AGAIN, MOST_FINDINGS, phases_of, power_of, testing_duration_drop
 from compliance.checks.registry import check
 from compliance.discover_power import logged_window
 from compliance.logs.power.session import Session
@@ -68,7 +68,7 @@ def session_files(subject: Subject) -> Iterator[Finding | Skip]:
 def _session_form(path: str, session: Session) -> Iterator[Finding]:
     for member in session.missing:
         yield Finding(path, f'a member "{member}"', f'no "{member}"', pointer="")
-    for problem in session.document.problems:
+    for problem in session.document.problems[:MOST_FINDINGS]:
         official = None if problem.official else Severity.ERROR
         finding = Finding(path, "plain JSON", problem.reason, line=problem.line)
         yield from graded(finding, official=official, strict=Severity.WARNING)

@@ -11,6 +11,10 @@ MEASURE_AGAIN = (
     "Repeat the power measurement from ranging to testing with the power workflow, and copy its files unchanged."
 )
 
+MOST_FINDINGS = 20
+"""Of one fault that a file repeats so many are shown."""
+_SHOWN_CHARACTERS = 120
+
 
 def power_of(subject: Subject) -> PowerRun:
     """The power measurement of a result; a check that calls this needs "power". Raises LookupError without."""
@@ -54,8 +58,8 @@ def testing_duration_drop(power: PowerRun) -> float | None:
 
 def shown(value: object) -> str:
     """A value as a finding shows it, cut short."""
-    text = repr(value)
+    try:
+        text = repr(value)
+    except RecursionError:
+        return "a value nested too deeply to show"
     return text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}..."
-
-
-_SHOWN_CHARACTERS = 120

@@ -164,7 +164,7 @@ def _uncertain() -> re.Pattern[str]:
 
 
 def _within(time: datetime, load: Span, margin: timedelta) -> bool:
-    return load[0] + margin < time < load[1] - margin
+    return time - load[0] > margin and load[1] - time > margin
 
 
 def _said(subject: Subject, kind: PtdKind, expected: str) -> Iterator[Finding | Skip]:

@@ -1,10 +1,19 @@
 """PWR-: times and power of the two runs: clocks that agree, load inside the phases, testing not far below ranging."""
 
 from collections.abc import Iterator
+from itertools import islice
 
 from compliance.checks.facts import DETAIL, graded
 from compliance.checks.model import Finding, Scope, Skip, Subject
-from compliance.checks.power_facts import MEASURE_AGAIN, at, phases_of, power_of, sessions_of, testing_duration_drop
+from compliance.checks.power_facts import (
+    MEASURE_AGAIN,
+    MOST_FINDINGS,
+    at,
+    phases_of,
+    power_of,
+    sessions_of,
+    testing_duration_drop,
+)
 from compliance.checks.registry import check
 from compliance.logs.power.session import Session
 from compliance.logs.power.spl import SplLog
@@ -38,7 +47,7 @@ def phase_times(subject: Subject) -> Iterator[Finding | Skip]:
         elif len(mine) != len(theirs):
             yield at(subject, CLIENT, "phases", f"{mode}: {len(theirs)} phases, as in {SERVER}", str(len(mine)))
         else:
-            yield from _apart(subject, mode, (mine, theirs), tolerance_ms)
+            yield from islice(_apart(subject, mode, (mine, theirs), tolerance_ms), MOST_FINDINGS)
 
 
 def _apart(

@@ -1,19 +1,21 @@
 """PWR-: PTDaemon: its version, its meter, what it was told and what it answered (power_checker.py:198-283, 732-764)."""
 
 from collections.abc import Iterator
+from itertools import islice
 
 from compliance.checks.facts import strictly
 from compliance.checks.model import Finding, Scope, Skip, Subject
-from compliance.checks.power_facts import MEASURE_AGAIN, at, sessions_of, shown
+from compliance.checks.power_facts import MEASURE_AGAIN, MOST_FINDINGS, at, sessions_of, shown
 from compliance.checks.registry import check
 from compliance.logs.documents import JsonValue
 from compliance.logs.power.session import Exchange
 from compliance.power_records import SERVER
-from compliance.power_rules import load_power_rules
+from compliance.power_rules import PtdRules, load_power_rules
 
 _NEEDS = ("power", "sessions")
 _IDENTIFY, _STOP, _AUTO = "Identify", "Stop", "Auto"
 _MEMBER = "ptd_messages"
+_UNREAD = "PTDaemon's messages or its identity cannot be read (PWR-020)"
 _INITIAL = 2
 """The third message is the answer with the meter's ranges before the measurement."""
 _LAST_STOP = 2
@@ -28,11 +30,6 @@ def _identity(messages: tuple[Exchange, ...]) -> str:
     """PTDaemon's first answer to Identify, "" for none."""
     reply = next((message.reply for message in messages if message.cmd == _IDENTIFY), "")
     return reply if isinstance(reply, str) else ""
-
-
-def _unread(subject: Subject) -> Skip:
-    del subject
-    return Skip("PTDaemon's messages or its identity cannot be read (PWR-020)")
 
 
 @check(
@@ -72,7 +69,7 @@ def meter_model(subject: Subject) -> Iterator[Finding | Skip]:
     messages = _messages(subject)
     identity = _identity(messages) if messages is not None else ""
     if not identity:
-        yield _unread(subject)
+        yield Skip(_UNREAD)
         return
     model, meters = identity.split(",")[0], load_power_rules().ptd.meters
     if model not in meters:
@@ -84,9 +81,16 @@ def replies(subject: Subject) -> Iterator[Finding | Skip]:
     """PTDaemon changed its ranges, went and stopped; the third Stop finds nothing left to stop."""
     messages = _messages(subject)
     if messages is None:
-        yield _unread(subject)
+        yield Skip(_UNREAD)
         return
-    rules = load_power_rules().ptd
+    wrong = _wrong_replies(messages, load_power_rules().ptd)
+    for number, message, wanted in islice(wrong, MOST_FINDINGS):
+        expected = f"message {number} ({shown(message.cmd)}) answered {shown(wanted)}"
+        yield at(subject, SERVER, _MEMBER, expected, shown(message.reply))
+
+
+def _wrong_replies(messages: tuple[Exchange, ...], rules: PtdRules) -> Iterator[tuple[int, Exchange, str]]:
+    """The messages that were answered otherwise than wanted, with their 1-based numbers and what is wanted."""
     for beginning, answer in rules.replies.items():
         stops = 0
         for number, message in enumerate(messages, start=1):
@@ -95,8 +99,7 @@ def replies(subject: Subject) -> Iterator[Finding | Skip]:
             wanted = answer if stops < _LAST_STOP else rules.last_stop_reply
             stops += message.cmd == _STOP
             if message.reply != wanted:
-                expected = f"message {number} ({shown(message.cmd)}) answered {shown(wanted)}"
-                yield at(subject, SERVER, _MEMBER, expected, shown(message.reply))
+                yield number, message, wanted
 
 
 @check(
@@ -111,7 +114,7 @@ def initial_ranges(subject: Subject) -> Iterator[Finding | Skip]:
     """After the measurement amps and volts are set to what the third message's answer says they were at first."""
     messages = _messages(subject)
     if messages is None:
-        yield _unread(subject)
+        yield Skip(_UNREAD)
         return
     reply = messages[_INITIAL].reply if len(messages) > _INITIAL else None
     for unit, position, numbers in (("A", 1, (3, 4)), ("V", 3, (3,))):

@@ -1,6 +1,5 @@
 """<system>_power.yaml: the power supplies of a system and the design power they add up to (system_check.py:287-313)."""
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,9 +9,11 @@ import yaml
 from compliance.errors import UnreadableFile
 from compliance.logs.lines import unreadable
 
-NAMEPLATE_LIMIT_BYTES = 1 << 20
+NAMEPLATE_LIMIT_BYTES = 256 << 10
+_GREATEST_W = 10**15
 _MOST_NODES = 100_000
 _DEEPEST = 100
+_SHOWN_CHARACTERS = 60
 _PSUS, _MIN_PSUS, _CAPACITY = "psus", "min psus needed", "PowerCapacityWatts"
 
 
@@ -50,7 +51,8 @@ def read_nameplate(path: Path) -> Nameplate:
         mark = error.problem_mark
         reason = f"not YAML: {error.problem or error}; correct it there"
         raise UnreadableFile(path, reason, mark.line + 1 if mark else None) from error
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
+    except (yaml.YAMLError, RecursionError, ValueError, LookupError, AttributeError, TypeError) as error:
+        # PyYAML lets what a tag makes of a wrong value (!!int "", !!bool x) through as it is.
         raise UnreadableFile(path, f"not YAML: {type(error).__name__}; correct it") from error
     if data is None:
         return Nameplate(path, None, 0, empty=True, problem="the file says nothing")
@@ -82,7 +84,7 @@ def _leaves(data: object) -> Iterator[tuple[object, object]]:
 
 def _name(key: object) -> str:
     if not isinstance(key, str):
-        raise _CannotAdd(f"a label is {key!r}; labels are text")
+        raise _CannotAdd(f"a label is {_shown(key)}; labels are text")
     return key.lower()
 
 
@@ -90,13 +92,22 @@ def _component(leaf: tuple[object, object]) -> float | int:
     """The capacities in watts of the supplies that a component needs, the largest first."""
     supplies, needed = leaf
     if needed is not None and not isinstance(needed, int):
-        raise _CannotAdd(f"Min PSUs Needed is {needed!r}; a whole number is wanted")
+        raise _CannotAdd(f"Min PSUs Needed is {_shown(needed)}; a whole number is wanted")
     if not isinstance(supplies, list) or not all(isinstance(supply, dict) for supply in supplies):
         raise _CannotAdd("PSUs is no list of power supplies")
     capacities: list[float | int] = []
     for supply in supplies:
         capacity = supply.get(_CAPACITY, 0)
-        if not isinstance(capacity, int | float) or math.isnan(capacity):
-            raise _CannotAdd(f"{_CAPACITY} is {capacity!r}; a number is wanted")
+        if not isinstance(capacity, int | float) or not -_GREATEST_W < capacity < _GREATEST_W:
+            raise _CannotAdd(f"{_CAPACITY} is {_shown(capacity)}; a number of watts is wanted")
         capacities.append(capacity)
     return sum(sorted(capacities, reverse=True)[:needed])
+
+
+def _shown(value: object) -> str:
+    """A value in a few words: what aliases make of a list may be too large to print."""
+    if isinstance(value, str):
+        return repr(value[:_SHOWN_CHARACTERS])
+    if value is None or isinstance(value, bool | float) or (isinstance(value, int) and abs(value) < _GREATEST_W):
+        return repr(value)
+    return f"a {type(value).__name__}"

@@ -10,7 +10,7 @@ from compliance.errors import UnreadableFile
 from compliance.logs.power.lines import parse_time, text_lines
 
 _STAMP = re.compile(r"\d\d-\d\d-\d\d\d\d \d\d:\d\d:\d\d.\d\d\d")
-_UNCERTAINTY = re.compile(r"Uncertainty checking for Yokogawa\S+ is activated")
+_UNCERTAINTY = re.compile(r"Uncertainty checking for Yokogawa\S{1,100} is activated")
 _GO, _COMPLETED = ": Go with mark ", ": Completed test"
 _TEXT_CHARACTERS = 500
 _MOST_EVENTS = 100_000
