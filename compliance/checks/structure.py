@@ -23,7 +23,7 @@ _RENAME = "Rename it."
 
 
 def _parts(entry: TreeFile) -> tuple[str, ...]:
-    return PurePosixPath(entry.path).parts
+    return tuple(entry.path.split("/"))
 
 
 def _in_division(entry: TreeFile, depth: int) -> bool:
@@ -98,7 +98,7 @@ def large_files(subject: Subject) -> Iterator[Finding | Skip]:
 
 def _named(subject: Subject, *, folder: bool | None, fault: str, wrong: str) -> Iterator[Finding]:
     for entry in _beneath(subject):
-        name = PurePosixPath(entry.path).name
+        name = entry.path.rpartition("/")[2]
         right_kind = folder is None or (entry.kind == "dir") is folder
         if right_kind and (name.startswith(wrong) if wrong == "." else wrong in name):
             yield strictly(Finding(entry.path, f"a name without {fault}", f'"{name}"'), Severity.WARNING)
@@ -121,7 +121,7 @@ def caches(subject: Subject) -> Iterator[Finding | Skip]:
     """No __pycache__ and no empty folder beneath a submitter."""
     yield from _named(subject, folder=True, fault="__pycache__", wrong="__pycache__")
     entries = tuple(_beneath(subject))
-    parents = {PurePosixPath(entry.path).parent.as_posix() for entry in entries}
+    parents = {entry.path.rpartition("/")[0] for entry in entries}
     for entry in entries:
         if entry.kind == "dir" and entry.path not in parents:
             yield strictly(Finding(entry.path, "files in every folder", "an empty folder"), Severity.WARNING)
