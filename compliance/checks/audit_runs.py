@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from compliance.checks.audits import AUDIT_NEEDS, PERFORMANCE_AUDITS, audit_run
-from compliance.checks.facts import DETAIL, about, missing, result_of, strictly, unmet
+from compliance.checks.facts import DETAIL, about, graded, is_open, missing, result_of, strictly, unmet
 from compliance.checks.model import Check, Finding, Scope, Skip, Subject
 from compliance.checks.registry import all_checks, check
 from compliance.records import RunLogs
-from compliance.vocabulary import AuditId, Severity
+from compliance.vocabulary import AuditId, Profile, Severity
 
 _SEEDS = ("PERF-002", "PERF-003", "PERF-004")
 _LINES = ("LOG-003", "LOG-004", "LOG-006", "LOG-010")
@@ -23,6 +23,7 @@ _GROUPS = {
     AuditId.TEST09: _GROUP.difference(_SIZES, _LATENCIES),
 }
 """TEST07 and TEST09 set duration, number and order of queries themselves; TEST08 only logs more."""
+_READABLE = frozenset(("LOG-003",))
 _NO_LOGS = RunLogs("", (), None, None, None)
 _SETTING = {
     AuditId.TEST01: "effective_accuracy_log_sampling_target",
@@ -72,8 +73,8 @@ def performance_group(subject: Subject) -> Iterator[Finding | Skip]:
     runs = [run.run for audit in PERFORMANCE_AUDITS if (run := audit_run(subject, audit)) and run.run.detail]
     if not runs:
         yield Skip("no detail log of TEST01 or TEST04 to read (AUD-001, AUD-009), or not asked for")
-    for run in runs:
-        for inner, finding in inner_findings(subject, run, _GROUP):
+    for logs in runs:
+        for inner, finding in inner_findings(subject, logs, _GROUP):
             yield _named(inner, finding)
 
 
@@ -117,3 +118,36 @@ def settings(subject: Subject) -> Iterator[Finding | Skip]:
         run = audit_run(subject, audit)
         if run is not None and run.run.detail is not None and not run.run.detail.value(key):
             yield strictly(about(run.run, key, f"{key} {'= true' if audit is AuditId.TEST04 else '> 0'}"))
+
+
+@check(
+    "AUD-020",
+    "audits that nobody asks for can be read, too",
+    "loader.py:477-494; loadgen_parser.py:37-60",
+    Scope.RESULT,
+    ("loadgen",),
+    fix="Take the folder out, or copy its detail log anew.",
+)
+def idle_logs(subject: Subject) -> Iterator[Finding | Skip]:
+    """A detail log of TEST01 or TEST04 that is there is whole, whether the benchmark and division ask for it or not.
+
+    The official checker reads both wherever they stand, and stops at one it cannot read. A warning in strict.
+    """
+    asked = () if is_open(subject) or subject.benchmark is None else subject.benchmark.audits
+    for audit, run in result_of(subject).audits.items():
+        if audit in asked or audit not in PERFORMANCE_AUDITS:
+            continue
+        found = [finding for _, finding in inner_findings(subject, run.run, _READABLE) if _stops(finding)]
+        where = f"{run.run.folder}/{DETAIL}"
+        if run.run.detail is None and _has_bytes(subject, where):
+            found.append(missing(subject, where, "a detail log as LoadGen writes it"))
+        for finding in found:
+            yield from graded(finding, official=Severity.ERROR, strict=Severity.WARNING)
+
+
+def _stops(finding: Finding) -> bool:
+    return finding.severity is Severity.ERROR and Profile.OFFICIAL in finding.profiles
+
+
+def _has_bytes(subject: Subject, path: str) -> bool:
+    return any(entry.path == path and entry.bytes > 0 for entry in subject.submission.files)

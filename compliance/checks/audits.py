@@ -26,6 +26,7 @@ _VERIFY_FILES = (
     (AuditId.TEST08, VERIFY_ACCURACY),
     (AuditId.TEST09, VERIFY_LENGTH),
 )
+_AS_UTF8 = "Save it as UTF-8 (in PowerShell: `... | Out-File -Encoding utf8NoBOM FILE`)."
 _RUN_IT = "Run the audit for this scenario (`weighbridge run --only audit`) and copy its folder."
 
 
@@ -84,11 +85,16 @@ def verdict_files(subject: Subject) -> Iterator[Finding | Skip]:
     """What each audit that has a folder was verified with exists and can be read.
 
     verify_accuracy.txt of TEST01, 06, 07 and 08, verify_performance.txt of TEST01 and 04, verify_output_len.txt of
-    TEST09. Of TEST01 the official checker takes an empty verify_accuracy.txt, and looks at its scores (AUD-011).
+    TEST09. Of TEST01 the official checker takes an empty verify_accuracy.txt, and looks at its scores (AUD-011). It
+    stops at a file that is not UTF-8, as PowerShell's redirection writes it: a warning in strict.
     """
     for audit, name in _VERIFY_FILES:
         run = audit_run(subject, audit)
-        if run is None or verify_text(run, name) is not None:
+        text = verify_text(run, name) if run else None
+        if run is not None and text is not None and not text.utf8:
+            finding = Finding(f"{run.folder}/{name}", "text in UTF-8", "bytes that are not UTF-8", _AS_UTF8)
+            yield from graded(finding, official=Severity.ERROR, strict=Severity.WARNING)
+        if run is None or text is not None:
             continue
         taken = audit is AuditId.TEST01 and name == VERIFY_ACCURACY and name in run.files
         finding = missing(subject, f"{run.folder}/{name}", "what the audit's verification printed")

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from compliance.logs.lines import read_text, split_lines
+from compliance.logs.lines import read_bytes, read_text, split_lines
 
 _CHECK = re.compile(r"\s*(?P<name>\S.*?)\s+check pass\s*:\s*(?P<verdict>\S+)\s*", re.IGNORECASE)
 _VERDICT = "TEST PASS"
@@ -17,7 +17,8 @@ class VerifyText:
 
     Keys of `passed` and `lines_by_name` are the names before "check pass" ("First token", "EOS", "Sample length"). A
     name that stands twice keeps its last verdict: the scripts append. `test_pass_line` is the first line that is
-    "TEST PASS" and nothing else, which is what the official checker asks of TEST01 and TEST08.
+    "TEST PASS" and nothing else, which is what the official checker asks of TEST01 and TEST08. `utf8` is false of a
+    file in another encoding, at which the official checker stops.
     """
 
     path: Path
@@ -26,6 +27,7 @@ class VerifyText:
     test_pass: bool
     text: str
     test_pass_line: int | None = None
+    utf8: bool = True
 
 
 def read_verify(path: Path) -> VerifyText:
@@ -41,4 +43,12 @@ def read_verify(path: Path) -> VerifyText:
             lines[match["name"]] = number
         if test_pass_line is None and line.strip() == _VERDICT:
             test_pass_line = number
-    return VerifyText(path, passed, lines, _VERDICT in text, text, test_pass_line)
+    return VerifyText(path, passed, lines, _VERDICT in text, text, test_pass_line, _is_utf8(path))
+
+
+def _is_utf8(path: Path) -> bool:
+    try:
+        read_bytes(path).decode()
+    except UnicodeDecodeError:
+        return False
+    return True

@@ -72,6 +72,29 @@ def audit_log(base: Make, audit: str, scenario: str, answers: Iterable[tuple[int
     return make
 
 
+def idle_log(text: str, base: Make = tree) -> Make:
+    """A detail log of an audit that the benchmark does not ask for."""
+
+    def make() -> Tree:
+        made = base()
+        made.texts[made.path("Server", f"TEST04/performance/run_1/{DETAIL}")] = text
+        return made
+
+    return make
+
+
+def latin1(base: Make, rest: str) -> Make:
+    """A verdict with a byte in it that is not UTF-8."""
+
+    def make() -> Tree:
+        made = base()
+        path = made.path("Server", rest)
+        made.afterwards.append(lambda root: (root / path).write_bytes((root / path).read_bytes() + b"\xb5s\n"))
+        return made
+
+    return make
+
+
 def line_cut(base: Make, audit: str) -> Make:
     """The audit's detail log ends within a record."""
 

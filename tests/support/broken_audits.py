@@ -6,14 +6,17 @@ from tests.support.audit_faults import (
     differing,
     diffusion,
     dlrm,
+    idle_log,
+    latin1,
     line_cut,
     logged_error,
     resnet,
     unet,
     verdict_of_another_run,
 )
-from tests.support.broken_trees import BOTH, NONE, STRICT, Broken
-from tests.support.faults import gpt, removed, replaced, texts
+from tests.support.broken_trees import BOTH, NONE, OFFICIAL, STRICT, Broken
+from tests.support.faults import gpt, opened, removed, replaced, texts, tree
+from tests.support.tree_files import Record
 from tests.support.trees import ACCURACY, DETAIL, SUMMARY
 
 _RUN = "TEST04/performance/run_1"
@@ -30,6 +33,9 @@ AUDIT_CASES = (
     Broken("AUD-002", removed("TEST07/verify_accuracy.txt", base=gpt), BOTH, name="TEST07"),
     Broken("AUD-002", removed("TEST09/verify_output_len.txt", base=gpt), BOTH, name="TEST09"),
     Broken("AUD-002", differing(said=None), STRICT, name="TEST01-empty-with-scores"),
+    Broken("AUD-002", latin1(resnet, "TEST01/verify_performance.txt"), OFFICIAL, name="TEST01-latin1"),
+    Broken("AUD-002", latin1(gpt, "TEST09/verify_output_len.txt"), OFFICIAL, name="TEST09-latin1"),
+    Broken("AUD-002", latin1(tree, "TEST06/verify_accuracy.txt"), OFFICIAL, name="TEST06-latin1"),
     Broken("AUD-007", texts(f"TEST01/accuracy/{ACCURACY}", None, base=resnet), NONE, name="TEST01-missing"),
     Broken("AUD-007", texts(f"TEST08/accuracy/{ACCURACY}", "[\n]\n", base=dlrm), NONE, name="TEST08-empty"),
     Broken("AUD-007", texts(f"TEST01/accuracy/{ACCURACY}", "[\n" + "x" * 10238, base=resnet), NONE, name="no-log"),
@@ -83,6 +89,14 @@ AUDIT_CASES = (
     Broken("AUD-018", replaced("TEST07/verify_accuracy.txt", "60.698", "60.697", base=gpt), STRICT, name="TEST07"),
     Broken("AUD-018", replaced("TEST09/verify_output_len.txt", "1406.02", "1406.03", base=gpt), STRICT, name="printed"),
     Broken("AUD-018", audit_log(gpt, "TEST09", "Server", _ANSWERS), STRICT, also=("AUD-019",), name="log"),
+    Broken("AUD-020", idle_log("no log\n"), OFFICIAL),
+    Broken("AUD-020", idle_log(':::MLLOG {"key": "a", "val'), OFFICIAL, name="cut"),
+    Broken(
+        "AUD-020",
+        idle_log(Record("effective_scenario", "Server").line() + ":::MLLOG x\n", opened),
+        OFFICIAL,
+        name="open",
+    ),
     Broken("AUD-019", audit_log(gpt, "TEST07", "Server", _ANSWERS), STRICT, name="TEST07"),
     Broken("AUD-019", replaced("TEST09/verify_output_len.txt", ": 6396", ": 6395", base=gpt), STRICT, name="printed"),
 )
