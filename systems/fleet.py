@@ -81,10 +81,10 @@ def _whole(value: object) -> int | None:
 def peak_tflops(model: AcceleratorModel, bits: int | None) -> tuple[float, int]:
     """(dense peak in TFLOPS, bits of the format) for weights of so many bits; None takes the device's fastest format.
 
-    Weights of a format that the device has not are computed in the next wider one it has. Six bits count as four: the
-    MI355X runs both at one rate.
+    Weights of a format that the device has not are computed in the next wider one it has. Fewer than eight bits
+    count as four: the MI355X runs FP6 at the rate of FP4.
     """
     peaks = ((4, model.fp4_tflops.value), (8, model.fp8_tflops.value), (16, model.fp16_tflops.value))
-    least = 4 if bits is None or bits == 6 else bits  # noqa: PLR2004 - see above
+    least = 4 if bits is None or bits < 8 else bits  # noqa: PLR2004 - see above
     fitting = [(value, width) for width, value in peaks if value is not None and width >= least]
     return fitting[0] if fitting else (model.fp16_tflops.value or 0.0, 16)

@@ -19,7 +19,9 @@ _SUSPECT = 0.5
 """A share of the bound above which a result deserves a second look: the best published ones lie near it."""
 
 _UNIT = "Tokens/s"
-_FORMAT = re.compile(r"(?:fp|float|bfloat|bf|int)[ _-]?(\d{1,2})|\be([45])m([0-9])")
+_FORMAT = re.compile(
+    r"(?<![a-z])(?:(?:mx|nv)?fp|b?float|bf|u?int)[ _-]?([2-468]|16|32|64)(?!\d)|(?<![a-z0-9])e([2-5])m([1-9])(?!\d)"
+)
 _REDUCED = re.compile(r"quanti[sz]")
 _BEFORE_QUANTISING = 16
 _FIX = (

@@ -10,7 +10,7 @@ from compliance.rulebook import load_round, round_names
 from systems.catalogue import AcceleratorModel, Cell, accelerator_models
 from systems.fleet import Accelerators, peak_tflops, read_fleet
 from systems.roofline import roofline
-from systems.token_costs import TokenCosts, token_costs
+from systems.token_costs import TokenCosts, _costs, token_costs
 
 ROUND_COSTS = TokenCosts(
     name="round",
@@ -145,6 +145,42 @@ def test_published_results_and_their_share(
 
 
 @pytest.mark.parametrize(
+    ("benchmark", "model", "count", "tpot_ms", "drafts", "published"),
+    [
+        ("llama2-70b-99.9", "mi355x", 8, 200, 0, 100_282),
+        ("llama2-70b-99.9", "mi355x", 8, 40, 0, 73_608.2),
+        ("llama2-70b-99.9", "mi355x", 88, 40, 0, 785_522),
+        ("llama2-70b-99.9", "gb300", 72, 40, 0, 814_128),
+        ("llama2-70b-99", "b200", 8, 40, 0, 59_545.4),
+        ("deepseek-r1", "gb300", 288, 80, 0, 1_555_109),
+        ("gpt-oss-120b", "mi355x", 16, 15, 3, 59_297.37),
+        ("gpt-oss-120b", "mi300x", 8, 80, 0, 24_862.97),
+    ],
+)
+def test_published_online_results_lie_below_half_their_bound(
+    benchmark: str, model: str, count: int, tpot_ms: float, drafts: int, published: float
+) -> None:
+    devices = [Accelerators(accelerator_models()[model], count)]
+    bound = roofline(token_costs()[benchmark], devices, None, tpot_ms=tpot_ms, draft_tokens=drafts)
+    assert published < bound.tokens_per_s / 2
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {},
+        {"benchmarks": "llama"},
+        {"benchmarks": [], "draft_tokens": 3},
+        {"benchmarks": [], "total_parameters": {"value": 3}},
+        {"benchmarks": [], "total_parameters": {"source": "a page"}},
+    ],
+)
+def test_costs_without_a_value_or_a_source_are_refused(row: dict[str, object]) -> None:
+    with pytest.raises((TypeError, KeyError)):
+        _costs("model", row)
+
+
+@pytest.mark.parametrize(
     ("name", "per_node", "nodes", "wanted"),
     [
         ("AMD Instinct MI355X 288GB HBM3e", "8", "1", [("mi355x", 8)]),
@@ -175,6 +211,20 @@ def test_the_accelerators_of_a_description(
     assert [(group.model.id, group.count) for group in fleet.groups] == wanted
     assert fleet.count == sum(count for _, count in wanted)
     assert fleet.reason == ""
+
+
+ANYTHING = st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.lists(st.integers(), max_size=2)
+NAMES = st.text() | st.lists(
+    st.sampled_from(["MI300X", "NVIDIA H200", "(x8)", "8x", ", ", " + ", "and", "NPU", "x", "0", "L4", "L40"]),
+    max_size=6,
+).map(" ".join)
+
+
+@given(name=NAMES | ANYTHING, per_node=ANYTHING, nodes=ANYTHING)
+def test_any_description_is_read(name: object, per_node: object, nodes: object) -> None:
+    fleet = read_fleet({"accelerator_model_name": name, "accelerators_per_node": per_node, "number_of_nodes": nodes})
+    assert bool(fleet.groups) != bool(fleet.reason)
+    assert all(group.count > 0 for group in fleet.groups)
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,11 @@
 """Rates against the roof of the hardware described: what is judged, what is skipped, and what a finding says."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from compliance.checks.model import Outcome, State
 from compliance.checks.plausibility import stated_format
@@ -13,6 +16,7 @@ from compliance.vocabulary import Severity
 from tests.support.faults import gpt, measurements, on_mi300x, perf, system, tree
 from tests.support.trees import Tree
 
+json_values = st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.lists(st.text(), max_size=3)
 IDS = ("PERF-201", "PERF-202", "PERF-203")
 RATE = "result_completed_tokens_per_second"
 # 8 x 1307.4 TF over 2 x 7,504,924,672 + 700 / 140.8 x 2 x 6,979,588,096 FLOP.
@@ -118,8 +122,12 @@ def test_no_measurements_take_the_most_generous_format(tmp_path) -> None:
         ("bfloat16", "", 16),
         ("float16", "", 16),
         ("float8_e4m3fn", "", 8),
-        ("e2m1 and E5M2", "", 8),
+        ("E4M3 or e5m2", "", 8),
+        ("e2m1", "", 4),
         ("bf16", "cast to fp8", 8),
+        ("UINT8", "", 8),
+        ("fp6 e3m2", "", 6),
+        ("bf16", "checkpoint 12, int160, converted into 4 shards", 16),
         # The format the weights had before they were quantised.
         ("fp16", "quantization, affine fusion", None),
         ("fp16", "Quantised with Quark", None),
@@ -132,6 +140,14 @@ def test_no_measurements_take_the_most_generous_format(tmp_path) -> None:
 def test_the_number_format_of_the_weights(types: object, changes: str, bits: int | None, tmp_path) -> None:
     members = {"weight_data_types": types, "weight_transformations": changes}
     assert stated_format(Document(tmp_path, members, {}, ()))[0] == bits  # type: ignore[arg-type]
+
+
+@given(types=json_values, changes=json_values)
+def test_any_measurements_state_some_format_or_none(types: object, changes: object) -> None:
+    members = {"weight_data_types": types, "weight_transformations": changes}
+    bits, read = stated_format(Document(Path("m"), members, {}, ()))  # type: ignore[arg-type]
+    assert bits is None or bits in {2, 3, 4, 5, 6, 7, 8, 16}
+    assert len(read) < 400
 
 
 def test_measurements_that_cannot_be_read_state_no_format() -> None:
