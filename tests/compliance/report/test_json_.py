@@ -9,11 +9,13 @@ from compliance.discover import discover
 from compliance.judge import judge
 from compliance.report.json_ import render_json
 from compliance.report.model import build_report
+from compliance.report.plain import plain
 from compliance.schema import validate
 from compliance.vocabulary import Profile
 from compliance.waivers import Waiver
 from tests.support.broken_trees import CASES
 from tests.support.faults import invalid_run
+from tests.support.hostile_trees import NAME, hostile_tree
 from tests.support.trees import clean_tree
 
 
@@ -67,6 +69,15 @@ def test_a_waived_finding_carries_its_reason(tmp_path):
     (finding,) = found["results"][1]["findings"]
     assert finding["waived"] == {"reason": "agreed", "until": "2999-01-01"}
     assert found["results"][1]["verdict"] == "valid"
+
+
+def test_hostile_names_are_escaped_and_read_back_the_same(tmp_path):
+    made = hostile_tree()
+    text = render_json(build_report(judge(discover(made.write(tmp_path), made.round), made.round), Profile.STRICT))
+    assert all(plain(line) == line for line in text.split("\n"))
+    found = json.loads(text)
+    assert validate(found, "check-report") == ()
+    assert {result["system"] for result in found["results"]} == {NAME}
 
 
 def test_what_cannot_be_read_is_null(tmp_path):
