@@ -1,6 +1,6 @@
 """What the official checker takes from an endpoints run: LoadGen's names for its values (constants.py:2197-2286)."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from compliance.logs.documents import JsonValue
@@ -75,21 +75,19 @@ def official_values(
     """What the official checker reads from the three documents (endpoints_parser.py:118-190); {} for one unread."""
     performance_values = _values(summary, config)
     accuracy_values = _values(accuracy, config)
-    crash: str | None = None
-    try:
-        count = _sample_count(accuracy)
-        score = _first_score(accuracy)
-        if count is not None:
-            accuracy_values[ACCURACY_COUNT] = count
-            accuracy_values.setdefault(TOTAL_COUNT, count)
-            accuracy_values.setdefault(_QUERIES, count)
-        if score is not None:
-            accuracy_values[ACCURACY_SCORE] = score
-        for values in (performance_values, accuracy_values):
-            _add_rate(values)
-    except (AttributeError, TypeError, ValueError, OverflowError, ZeroDivisionError) as error:
-        crash = str(error)
-    return OfficialValues(performance_values, accuracy_values, crash)
+    steps: tuple[Callable[[], None], ...] = (
+        lambda: _add_score(accuracy_values, accuracy),
+        lambda: _add_count(accuracy_values, accuracy),
+        lambda: _add_rate(performance_values),
+        lambda: _add_rate(accuracy_values),
+    )
+    crashes: list[str] = []
+    for step in steps:
+        try:
+            step()
+        except (TypeError, ValueError, OverflowError, ZeroDivisionError) as error:
+            crashes.append(str(error))
+    return OfficialValues(performance_values, accuracy_values, crashes[0] if crashes else None)
 
 
 def _values(document: Mapping[str, JsonValue], config: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
@@ -127,6 +125,25 @@ def at_path(members: Mapping[str, JsonValue], dotted: str) -> JsonValue:
     return None if value in ([], {}) else value
 
 
+def _add_count(values: dict[str, JsonValue], accuracy: Mapping[str, JsonValue]) -> None:
+    count = _sample_count(accuracy)
+    if count is not None:
+        values[ACCURACY_COUNT] = count
+        values.setdefault(TOTAL_COUNT, count)
+        values.setdefault(_QUERIES, count)
+
+
+def _add_score(values: dict[str, JsonValue], accuracy: Mapping[str, JsonValue]) -> None:
+    """The first score there is; raises where an entry is no object, since the official checker goes through all."""
+    entries = _entries(accuracy)
+    scores = (entry.get("score") for entry in entries if isinstance(entry, dict))
+    first = next((score for score in scores if score is not None), None)
+    if first is not None:
+        values[ACCURACY_SCORE] = first
+    if not all(isinstance(entry, dict) for entry in entries):
+        raise TypeError("an entry of accuracy_scores is no object")
+
+
 def _sample_count(accuracy: Mapping[str, JsonValue]) -> int | None:
     """Samples of all accuracy data sets together; raises where the official checker's reading of them does."""
     counts: list[int] = []
@@ -144,16 +161,6 @@ def _sample_count(accuracy: Mapping[str, JsonValue]) -> int | None:
         if count is not None:
             counts.append(int(count))
     return sum(counts) if counts else None
-
-
-def _first_score(accuracy: Mapping[str, JsonValue]) -> JsonValue:
-    first: JsonValue = None
-    for entry in _entries(accuracy):
-        if not isinstance(entry, dict):
-            raise TypeError("an entry of accuracy_scores is no object")
-        if first is None:
-            first = entry.get("score")
-    return first
 
 
 def _entries(accuracy: Mapping[str, JsonValue]) -> list[JsonValue]:

@@ -92,7 +92,7 @@ def summary(rules: BenchmarkRules, scenario: Scenario) -> dict[str, object]:
 
 
 def _measured(value_ns: int) -> dict[str, object]:
-    percentiles = {key: value_ns for key in ("99.0", "95.0", "90.0", "50.0")}
+    percentiles = dict.fromkeys(("99.0", "95.0", "90.0", "50.0"), value_ns)
     return {
         "min": 1,
         "max": 2 * value_ns,
