@@ -15,6 +15,7 @@ MODULES = (
     "performance",
     "plausibility",
     "latency",
+    "limits",
     "accuracy",
     "accuracy_run",
     "system",

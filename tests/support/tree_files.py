@@ -111,6 +111,9 @@ def _of_scenario(scenario: Scenario, limits: ScenarioRules) -> dict[str, object]
         }
     ttft_ms, tpot_ms = limits.max_ttft_p99_ms or 0, limits.max_tpot_p99_ms or 0
     return {
+        "requested_server_ttft_latency": int(ttft_ms * 1_000_000),
+        "requested_server_tpot_latency": int(tpot_ms * 1_000_000),
+        "effective_target_latency_percentile": 0.99,
         "result_perf_constraints_met": True,
         "result_completed_samples_per_sec": 74.5,
         "result_first_token_99.00_percentile_latency_ns": int(ttft_ms * 500_000),
