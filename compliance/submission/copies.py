@@ -9,14 +9,14 @@ from compliance.discover_files import fill
 from compliance.rule_types import Layout
 from compliance.submission.draft import Draft, DraftFile, Step, TreePlan, settled
 from compliance.submission.layout_paths import ResultKey, benchmarks_in, folders_of, results_in
+from compliance.submission.leftovers import OPEN, without_leftovers
 from compliance.submission.merge import content, same_bytes
-from compliance.vocabulary import Division, Suite
+from compliance.vocabulary import Suite
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 HIGH, LOW = "-99.9", "-99"
-OPEN = Division.OPEN.value
 Admits = Callable[[ResultKey], bool]
 
 
@@ -95,11 +95,9 @@ def to_open(draft: Draft, layout: Layout, move: OpenMove, *, yielding: bool = Fa
             else:
                 problems.append(f"{path}: open holds another file there; take one of them out")
         files.setdefault(path, file)
-    after = without_orphan(settled(files, draft.folders, draft.roots), layout, key)
-    description = fill(layout.system, key.names)
-    if description in draft.files and description not in after.files:
-        gone[description] = draft.files[description].source
-    return TreePlan(after, _open_steps(layout, move, moved=bool(moved)), gone, problems=tuple(problems))
+    after = settled(files, draft.folders, draft.roots)
+    plan = TreePlan(after, _open_steps(layout, move, moved=bool(moved)), gone, problems=tuple(problems))
+    return plan.then(without_leftovers(after, layout, key))
 
 
 def _open_steps(layout: Layout, move: OpenMove, *, moved: bool) -> tuple[Step, ...]:
@@ -110,16 +108,6 @@ def _open_steps(layout: Layout, move: OpenMove, *, moved: bool) -> tuple[Step, .
     dropped = (folders_of(replace(key, scenario=name), layout)[0] for name in move.dropped)
     removed = (Step("remove", folder, reason="its performance is not valid") for folder in dropped)
     return (*removed, Step("move", source, target, move.reason))
-
-
-def without_orphan(draft: Draft, layout: Layout, key: ResultKey) -> Draft:
-    """The draft without the description of a system that has no results left in its division."""
-    folder = fill(layout.benchmark_dir.rpartition("/")[0], key.names)
-    description = fill(layout.system, key.names)
-    if draft.holds(folder) or description not in draft.files:
-        return draft
-    files = {path: file for path, file in draft.files.items() if path != description}
-    return settled(files, draft.folders, draft.roots)
 
 
 def _description(draft: Draft, layout: Layout, key: ResultKey, problems: list[str]) -> dict[str, DraftFile]:

@@ -12,9 +12,10 @@ from compliance.checks.facts import INFERABLE
 from compliance.discover_files import fill
 from compliance.discover_result import scenario_named
 from compliance.rule_types import Layout, Round
-from compliance.submission.copies import OPEN, OpenMove, copy_low_targets, copy_result, remove, to_open, without_orphan
+from compliance.submission.copies import OpenMove, copy_low_targets, copy_result, remove, to_open
 from compliance.submission.draft import Draft, Step, TreePlan, settled
 from compliance.submission.layout_paths import ResultKey, benchmarks_in, folders_of, results_in
+from compliance.submission.leftovers import OPEN, without_leftovers
 from compliance.submission.standing import Part, Standing
 from compliance.vocabulary import Division, Scenario, Suite
 
@@ -48,7 +49,9 @@ def preprocess(draft: Draft, round_: Round, found: tuple[Standing, ...], options
         plan = plan.then(copy_low_targets(plan.draft, layout, suites.admits))
     if options.drop_empty_folders:
         plan = plan.then(_without_empty(plan.draft, layout))
-    return plan
+    if results_in(plan.draft.files, layout):
+        return plan
+    return replace(plan, notes=(*plan.notes, "no results are left: the official checker will stop at such a tree"))
 
 
 def _notes(found: tuple[Standing, ...]) -> Iterator[str]:
@@ -57,7 +60,7 @@ def _notes(found: tuple[Standing, ...]) -> Iterator[str]:
         if standing.benchmark is None:
             yield f"{path}: no rules for this benchmark in the round; left as it is"
         elif standing.suite is None:
-            yield f"{path}: the system names no suite (system_type); nothing is inferred for it"
+            yield f"{path}: the description names no suite (system_type); correct it first, left as it is"
         if standing.failed.get(Part.OTHER):
             yield f"{path}: {', '.join(standing.failed[Part.OTHER])} cannot be corrected here; see `weighbridge check`"
 
@@ -65,9 +68,9 @@ def _notes(found: tuple[Standing, ...]) -> Iterator[str]:
 def _clean(draft: Draft, layout: Layout, key: ResultKey, group: list[Standing], options: Options) -> TreePlan:
     """One benchmark of one system, cleaned of what the official checker fails."""
     known = [one for one in group if one.benchmark is not None]
-    if not known:
+    if not known or known[0].suite is None:
         return TreePlan(draft)
-    if known[0].suite is not None and known[0].demands is None:
+    if known[0].demands is None:
         return _remove(draft, layout, key, f"{known[0].benchmark} is not in the {known[0].suite} suite")
     plan = _without_power(draft, layout, known)
     bad = [one for one in known if one.bad]
@@ -103,10 +106,7 @@ def _drop(plan: TreePlan, layout: Layout, bad: list[Standing]) -> TreePlan:
 
 def _remove(draft: Draft, layout: Layout, key: ResultKey, reason: str) -> TreePlan:
     plan = remove(draft, folders_of(key, layout), reason)
-    left = without_orphan(plan.draft, layout, key)
-    gone = {path: draft.files[path].source for path in plan.draft.files if path not in left.files}
-    steps = tuple(Step("remove", path, reason="its system has no results left") for path in gone)
-    return plan.then(TreePlan(left, steps, gone))
+    return plan.then(without_leftovers(plan.draft, layout, key))
 
 
 def _without_power(draft: Draft, layout: Layout, group: list[Standing]) -> TreePlan:

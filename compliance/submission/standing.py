@@ -29,7 +29,6 @@ _PARTS = {
     "LAT": Part.PERFORMANCE,
     "AUD": Part.COMPLIANCE,
     "PWR": Part.POWER,
-    "POW": Part.POWER,
 }
 
 
@@ -107,6 +106,9 @@ def _errors(judged: JudgedResult) -> Iterator[tuple[str, Finding]]:
 
 def part_of(check_id: str, finding: Finding, result: Result) -> Part:
     """The part of a result that a finding of a check is about: by the folder it names, else by the check's prefix."""
+    by_prefix = _PARTS.get(check_id.partition("-")[0], Part.OTHER)
+    if by_prefix is Part.POWER:
+        return by_prefix
     folders = (
         *((audit.folder, Part.COMPLIANCE) for audit in result.audits.values()),
         (f"{result.path}/performance/power", Part.POWER),
@@ -117,4 +119,4 @@ def part_of(check_id: str, finding: Finding, result: Result) -> Part:
     for folder, part in folders:
         if finding.where == folder or finding.where.startswith(f"{folder}/"):
             return part
-    return _PARTS.get(check_id.partition("-")[0], Part.OTHER)
+    return by_prefix

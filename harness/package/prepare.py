@@ -46,7 +46,7 @@ def plan_preprocess(tree: Path, round_name: str | None, options: Options, to_lay
 def pack_tree(
     tree: Path, archive: Path, round_name: str | None, profile: Profile, secret: bytes | None, *, allow_invalid: bool
 ) -> tuple[Packed, str]:
-    """The tarball of a tree that the checker passes; returns it and the checker's log. Raises PackageError for errors."""
+    """The tarball of a tree that the checker passes; returns it and the checker's log. Raises PackageError."""
     draft = read_draft(tree)
     choice = choose_round(tree, round_name)
     report = with_choice(judge_tree(tree, choice.name, profile), choice)

@@ -19,7 +19,7 @@ from compliance.submission.encrypt import (
 from compliance.submission.pack import Verdict, beside, pack
 from tests.support.snapshots import snapshot
 
-SECRET = " ".join(("correct", "horse", "battery"))
+PHRASE = "correct horse battery"
 HAS_LIBRARY = importlib.util.find_spec("cryptography") is not None
 needs_library = pytest.mark.skipif(not HAS_LIBRARY, reason="the extra `pack` (cryptography) is not installed")
 
@@ -50,9 +50,9 @@ def test_nothing_is_packed_without_the_library(no_library, tmp_path):
 
 
 def test_where_a_passphrase_comes_from(tmp_path, monkeypatch):
-    monkeypatch.setenv("WB_SECRET", SECRET)
-    (tmp_path / "secret").write_text(f"{SECRET}\r\nmore\n")
-    assert passphrase("WB_SECRET", None) == passphrase(None, tmp_path / "secret") == SECRET.encode()
+    monkeypatch.setenv("WB_SECRET", PHRASE)
+    (tmp_path / "secret").write_text(f"{PHRASE}\r\nmore\n")
+    assert passphrase("WB_SECRET", None) == passphrase(None, tmp_path / "secret") == PHRASE.encode()
 
 
 @pytest.mark.parametrize(
@@ -80,8 +80,8 @@ def test_no_passphrase(tmp_path, monkeypatch, variable, name, words):
 def test_openssl_decrypts_it(tmp_path, monkeypatch, size):
     plain = os.urandom(size)
     (tmp_path / "x").write_bytes(plain)
-    encrypt(tmp_path / "x", tmp_path / "y.enc", SECRET.encode())
-    monkeypatch.setenv("WB_SECRET", SECRET)
+    encrypt(tmp_path / "x", tmp_path / "y.enc", PHRASE.encode())
+    monkeypatch.setenv("WB_SECRET", PHRASE)
     command = [*how_to_decrypt("y.enc").split(), "-pass", "env:WB_SECRET"]
     subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
     assert (tmp_path / "y").read_bytes() == plain
@@ -94,12 +94,12 @@ def test_an_encrypted_archive_and_what_stands_beside_it(tmp_path):
     (tmp_path / "tree/x").write_text("x")
     archive = tmp_path / "x.tar.gz.enc"
     verdict = Verdict("v6.1", "strict", "pass", "log", "{}")
-    packed = pack(read_draft(tmp_path / "tree"), verdict, archive, SECRET.encode())
+    packed = pack(read_draft(tmp_path / "tree"), verdict, archive, PHRASE.encode())
     assert list(packed.files) == ["x"]
     text = beside(archive)[0].read_text()
     assert f"-iter {ITERATIONS}" in text
-    assert SECRET not in text
+    assert PHRASE not in text
     assert not tarfile.is_tarfile(archive)
     again = tmp_path / "again.enc"
-    pack(read_draft(tmp_path / "tree"), verdict, again, SECRET.encode())
+    pack(read_draft(tmp_path / "tree"), verdict, again, PHRASE.encode())
     assert again.read_bytes() != archive.read_bytes()

@@ -86,6 +86,8 @@ def test_failed_results_go_to_open(tmp_path, faults, left):
     before = snapshot(tree)
     write_tree(plan, NewTree(tmp_path / "new", "v6.1"))
     assert snapshot(tree) == before
+    assert not (tmp_path / "new/closed").exists()
+    assert bool(left) != any("no results are left" in note for note in plan.notes)
     if left:
         description = json.loads((tmp_path / "new/open/Acme/systems/node8.json").read_text())
         assert description["division"] == "open"
