@@ -192,6 +192,8 @@ def _tree_file(entry: "os.DirEntry[str]", path: str) -> TreeFile:
 
 def shown(path: str) -> str:
     """A path that can be printed: bytes of a name that are not UTF-8 become backslash escapes."""
+    if path.isascii():
+        return path
     return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 

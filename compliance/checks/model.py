@@ -94,7 +94,10 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One check on one subject: pass, fail or skip-with-reason, with its findings."""
+    """One check on one subject: pass, fail or skip-with-reason, with its findings.
+
+    `where` is the subject's path; it may be empty where there is no finding.
+    """
 
     check: Check
     state: State

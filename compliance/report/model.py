@@ -94,8 +94,8 @@ class ReportCheck:
 class ReportResult:
     """One result: who, what, both verdicts, the metric with its unit, the scores, every finding that bears on it.
 
-    `checks` are the result's own and those above it that found something. `listing` holds the official table's further
-    columns.
+    `outcomes` are those of the result's own checks and of those above it that found something. `listing` holds the
+    official table's further columns.
     """
 
     path: str
@@ -112,8 +112,13 @@ class ReportResult:
     inferred: bool
     accuracy: Mapping[str, AccuracyValue]
     findings: tuple[ReportFinding, ...]
-    checks: tuple[ReportCheck, ...] = ()
+    outcomes: tuple[Outcome, ...] = ()
     listing: Listing | None = None
+
+    @property
+    def checks(self) -> tuple[ReportCheck, ...]:
+        """How each check ended. Made when asked for: there are more of them than of anything else in a report."""
+        return _checks(self.outcomes, self.path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,8 +233,11 @@ def _same(outcome: Outcome, finding: Finding) -> tuple[str, str, int | None, str
     return (outcome.check.id, finding.where, finding.line, finding.pointer, finding.expected, finding.found)
 
 
-def _checks(outcomes: Iterable[Outcome]) -> tuple[ReportCheck, ...]:
-    return tuple(ReportCheck(one.check.id, one.check.title, one.state, one.where, one.reason) for one in outcomes)
+def _checks(outcomes: Iterable[Outcome], place: str = ".") -> tuple[ReportCheck, ...]:
+    """How checks ended; `place` is where the outcomes that name none stand."""
+    return tuple(
+        ReportCheck(one.check.id, one.check.title, one.state, one.where or place, one.reason) for one in outcomes
+    )
 
 
 def _result(judged: JudgedResult, judgement: Judgement, lens: _Lens, listing: Listing) -> ReportResult:
@@ -252,7 +260,7 @@ def _result(judged: JudgedResult, judgement: Judgement, lens: _Lens, listing: Li
         inferred=metric.inferred,
         accuracy={} if benchmark is None else dict(_accuracy(judged, benchmark)),
         findings=lens.findings((*verdicts.outcomes, *judged.inherited)),
-        checks=_checks((*verdicts.outcomes, *judged.inherited)),
+        outcomes=(*verdicts.outcomes, *judged.inherited),
         listing=listing,
     )
 

@@ -6,6 +6,7 @@ import pickle
 import signal
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,9 @@ from compliance.checks.registry import all_checks
 from compliance.discover import discover, outline
 from compliance.judge import INTERNAL, internal_check, judge
 from compliance.parallel import fitting_jobs, judged_by
+from compliance.report.csv_ import render_csv
 from compliance.report.json_ import render_json
+from compliance.report.junit import render_junit
 from compliance.report.model import build_report
 from compliance.report.text import render_text
 from compliance.rulebook import load_round
@@ -30,8 +33,8 @@ CORPUS = Path(__file__).parents[2].parent / "shared" / "corpus"
 
 def printed(judgement):
     reports = [build_report(judgement, profile) for profile in Profile]
-    texts = (text for report in reports for text in (render_json(report), render_text(report, verbose=True)))
-    return "\n".join(texts)
+    renders = (render_json, partial(render_text, verbose=True), render_junit, render_csv)
+    return "\n".join(render(report) for report in reports for render in renders)
 
 
 def many_systems(root):
