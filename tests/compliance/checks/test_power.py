@@ -3,6 +3,8 @@
 from datetime import timedelta
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from compliance.checks.model import State
 from compliance.discover import discover
@@ -82,6 +84,57 @@ def test_strict_takes_the_margin_of_the_load_in_milliseconds(second, strict, tmp
 def test_only_samples_strictly_inside_the_window_count(second, counts, tmp_path):
     tree = faults.text("run_1/spl.txt", sample(TESTING_BEGIN + timedelta(seconds=second)))()
     assert errors(tree, tmp_path, "PWR-006") == (not counts, not counts)
+
+
+FILES = (
+    "power/client.json",
+    "power/server.json",
+    "power/client.log",
+    "power/server.log",
+    "power/ptd_logs.txt",
+    "ranging/mlperf_log_detail.txt",
+    "ranging/spl.txt",
+    "run_1/spl.txt",
+)
+DAMAGE = {
+    "empty": lambda path: path.write_bytes(b""),
+    "cut": lambda path: path.write_bytes(path.read_bytes()[: path.stat().st_size // 2]),
+    "zeros": lambda path: path.write_bytes(b"\0" * 5000),
+    "latin-1": lambda path: path.write_bytes(path.read_bytes() + b"\xe9\n"),
+    "long-line": lambda path: path.write_bytes(path.read_bytes() + b"Time," * 20_000),
+    "folder": lambda path: (path.unlink(), path.mkdir()),
+    "gone": lambda path: path.unlink(),
+    "dangling": lambda path: (path.unlink(), path.symlink_to("nowhere")),
+    "outside": lambda path: (path.unlink(), path.symlink_to("/dev/zero")),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+@pytest.mark.parametrize("rest", FILES)
+def test_a_damaged_file_turns_the_result_down_and_no_check_breaks(rest, damage, tmp_path):
+    tree = faults.written(rest, DAMAGE[damage])()
+    judgement = judged(tree, tmp_path)
+    by_scenario = {one.result.scenario_dir: one.verdicts for one in judgement.results}
+    assert "INT-001" not in {outcome.check.id for one in by_scenario.values() for outcome in one.outcomes}
+    assert (by_scenario["Server"].official, by_scenario["Offline"].official) == ("invalid", "valid")
+    assert by_scenario["Server"].strict == "invalid"
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=6,
+)
+MEMBERS = ("sources", "messages", "uuid", "session_name", "results", "phases", "ptd_messages", "ptd_config", "timezone")
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.sampled_from(["client", "server"]), st.sampled_from(MEMBERS), JSON)
+def test_no_member_of_a_session_breaks_a_check(tmp_path_factory, end, name, value):
+    root = tmp_path_factory.mktemp("tree")
+    tree = faults.member(end, **{name: value})()
+    tree.afterwards.clear()
+    assert "INT-001" not in {one.check.id for result in judged(tree, root).results for one in result.verdicts.outcomes}
 
 
 def measured(tree, root):
