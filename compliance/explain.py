@@ -24,9 +24,15 @@ def find_check(check_id: str) -> Check:
     wanted = check_id.upper()
     if wanted in by_id:
         return by_id[wanted]
-    near = get_close_matches(wanted, by_id, n=1)
+    near = [known for known in by_id if _bare(known) == _bare(wanted)] or get_close_matches(wanted, by_id, n=1)
     hint = f"did you mean {near[0]}? " if near else ""
     raise RuleError(f"no check {check_id!r}; {hint}`weighbridge explain` lists them all: {_prefixes()}")
+
+
+def _bare(check_id: str) -> tuple[str, str]:
+    """Prefix and number without leading zeros: PERF-07 is meant to be PERF-007."""
+    prefix, _, number = check_id.partition("-")
+    return prefix, number.lstrip("0")
 
 
 def list_checks() -> str:
@@ -41,13 +47,16 @@ def explain(check_id: str, width: int = 80) -> str:
     check = find_check(check_id)
     scope = _SCOPES[check.scope] if check.lowers else f"{_SCOPES[check.scope].split(';')[0]}; {_ONLY_TREE}"
     asks = inspect.getdoc(check.function) or check.title
-    needs = f"\nneeds:  {', '.join(check.needs)}" if check.needs else ""
+    needs = f"\n{_named('needs:', ', '.join(check.needs), width)}" if check.needs else ""
     body = "\n".join(_wrapped(paragraph, width) for paragraph in asks.split("\n\n"))
-    fix = textwrap.fill(check.fix, width, initial_indent="fix:    ", subsequent_indent=" " * 8)
-    source = textwrap.fill(
-        check.source, width, initial_indent="source: ", subsequent_indent=" " * 8, break_on_hyphens=False
+    source, where, fix = (
+        _named(name, text, width) for name, text in (("source:", check.source), ("scope:", scope), ("fix:", check.fix))
     )
-    return f"{check.id}: {check.title}\n\n{body}\n\n{source}\nscope:  {scope}{needs}\n{fix}\n"
+    return f"{check.id}: {check.title}\n\n{body}\n\n{source}\n{where}{needs}\n{fix}\n"
+
+
+def _named(name: str, text: str, width: int) -> str:
+    return textwrap.fill(text, width, initial_indent=f"{name:<8}", subsequent_indent=" " * 8, break_on_hyphens=False)
 
 
 def _wrapped(text: str, width: int) -> str:

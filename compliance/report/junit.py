@@ -46,7 +46,12 @@ def render_junit(report: Report) -> str:
 
 
 def _suite(suite: _Suite, profile: Profile) -> ET.Element:
-    cases = [_case(suite, check_id, checks, profile) for check_id, checks in _by_id(suite).items()]
+    found: dict[str, list[ReportFinding]] = {}
+    for finding in suite.findings:
+        found.setdefault(finding.id, []).append(finding)
+    cases = [
+        _case(suite.classname, checks, found.get(check_id, []), profile) for check_id, checks in _by_id(suite).items()
+    ]
     if suite.unjudged:
         case = _element("testcase", name="rules for this result", classname=suite.classname, time="0")
         case.append(_element("skipped", message="this installation has no rules for it"))
@@ -72,24 +77,24 @@ def _by_id(suite: _Suite) -> dict[str, list[ReportCheck]]:
     return by_id
 
 
-def _case(suite: _Suite, check_id: str, checks: list[ReportCheck], profile: Profile) -> ET.Element:
+def _case(classname: str, checks: list[ReportCheck], findings: list[ReportFinding], profile: Profile) -> ET.Element:
     """One check: failed by its errors; skipped where it never applied or all its errors are waived; else passed.
 
     Warnings and notes go to system-out, which no CI system counts.
     """
-    findings = [finding for finding in suite.findings if finding.id == check_id]
-    case = _element("testcase", name=f"{check_id} {checks[0].title}", classname=suite.classname, time="0")
+    check = checks[0]
+    case = _element("testcase", name=f"{check.id} {check.title}", classname=classname, time="0")
     failing = [finding for finding in findings if weighs(finding, profile)]
     waived = [finding.waiver for finding in findings if finding.waiver is not None]
     if failing:
-        failure = _element("failure", message=_summary(failing), type=check_id)
+        failure = _element("failure", message=_summary(failing), type=check.id)
         failure.text = _told(failing)
         case.append(failure)
     elif waived:
         case.append(_element("skipped", message=f"waived until {waived[0].until}: {waived[0].reason}"))
-    elif all(check.state is State.SKIP for check in checks):
-        case.append(_element("skipped", message=checks[0].reason))
-    others = [finding for finding in findings if finding not in failing]
+    elif all(one.state is State.SKIP for one in checks):
+        case.append(_element("skipped", message=check.reason))
+    others = [finding for finding in findings if not weighs(finding, profile)]
     if others:
         out = _element("system-out")
         out.text = _told(others)

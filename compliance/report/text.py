@@ -57,15 +57,15 @@ def _findings(report: Report, *, verbose: bool, width: int) -> Iterator[str]:
     if report.round_hint:
         yield from _round_hint(report, verbose=verbose, width=width)
     groups = grouped(report, every=verbose)
-    printed = groups if verbose else _of_one_screen(groups, width)
+    printed, held_back = (groups, ()) if verbose else _of_one_screen(groups, width)
     for group in printed:
         yield from _group(group, width, every=True) if verbose else _screen(group, width)
         yield ""
-    held_back = [group.first.id for group in groups if group not in printed]
     hidden = 0 if verbose else sum(not shown(finding) for finding in report.every_finding())
     if held_back:
         kinds = f"{len(held_back)} more {'kind' if len(held_back) == 1 else 'kinds'} of finding"
-        yield from wrapped(f"and {kinds}: {', '.join(dict.fromkeys(held_back))} (-v shows all)", width)
+        named = ", ".join(dict.fromkeys(group.first.id for group in held_back))
+        yield from wrapped(f"and {kinds}: {named} (-v shows all)", width)
     if hidden:
         yield f"{hidden} {'note' if hidden == 1 else 'notes'} of the other profile (-v shows them)"
     if printed:
@@ -74,18 +74,19 @@ def _findings(report: Report, *, verbose: bool, width: int) -> Iterator[str]:
         yield ""
 
 
-def _of_one_screen(groups: tuple[Group, ...], width: int) -> tuple[Group, ...]:
-    """The groups that fit a screen for each result they bear on first, and one screen for the tree's own."""
+def _of_one_screen(groups: tuple[Group, ...], width: int) -> tuple[tuple[Group, ...], tuple[Group, ...]]:
+    """The groups that fit a screen for each result they bear on first, and one for the tree's own; then the others."""
     used: Counter[str | None] = Counter()
-    printed: list[Group] = []
+    printed, held_back = list[Group](), list[Group]()
     for group in groups:
         size = len(_screen(group, width)) + 1
         if used[group.owner] and used[group.owner] + size > LINES_PER_RESULT:
             used[group.owner] = LINES_PER_RESULT
+            held_back.append(group)
             continue
         used[group.owner] += size
         printed.append(group)
-    return tuple(printed)
+    return tuple(printed), tuple(held_back)
 
 
 def _round_hint(report: Report, *, verbose: bool, width: int) -> Iterator[str]:
