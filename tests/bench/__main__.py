@@ -17,7 +17,7 @@ from harness.demo.fetch import default_cache
 from sut.dataset import TokenDataset, write_dataset
 from sut.protocol import Sampling
 from tests.bench import harness_runs
-from tests.bench.checker import checker
+from tests.bench.checker import FOLDERS, checker
 from tests.bench.stats import Row, paired, save, table
 
 ANSWER_TOKENS = 300
@@ -112,6 +112,7 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=10)
     parser.add_argument("--only", choices=["ceilings", "engine", "checker"])
     parser.add_argument("--official", type=Path, help="folder that holds the official package submission_checker")
+    parser.add_argument("--folders", type=int, default=FOLDERS, help="results folders of the checker's trees")
     chosen = parser.parse_args()
     rows: list[Row] = []
     with tempfile.TemporaryDirectory() as name:
@@ -120,7 +121,7 @@ def main() -> None:
         if chosen.only in {None, "engine"}:
             rows += engine(Path(name), chosen.pairs)
         if chosen.only in {None, "checker"}:
-            rows += checker(Path(name), chosen.official)
+            rows += checker(Path(name), chosen.official, chosen.folders)
     print(table(rows))
     save(rows, chosen.out)
     print(f"written to {chosen.out}")

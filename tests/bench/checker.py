@@ -47,6 +47,7 @@ class Measured:
     peak_mb: float
     tree_peak_mb: float
     first_finding_s: float | None
+    cpu_s: float
     results: int
     valid: int
 
@@ -84,7 +85,13 @@ def judged(tree: Path, jobs: int, round_name: str = ROUND) -> Measured:
     figures = json.loads(printed)
     first = figures["first_finding_at"]
     return Measured(
-        seconds, single, together, None if first is None else first - began, figures["results"], figures["valid"]
+        seconds,
+        single,
+        together,
+        None if first is None else first - began,
+        figures["cpu_s"],
+        figures["results"],
+        figures["valid"],
     )
 
 
@@ -96,6 +103,7 @@ def speed(name: str, tree: Path, jobs: int) -> list[Row]:
     rows = [
         Row(f"{label}: time", best.seconds, "s", f"{best.results} results, {best.valid} valid", runs=many),
         Row(f"{label}: detail logs", detail_bytes(tree) / best.seconds / 1e6, "MB/s", "all of the time", runs=many),
+        Row(f"{label}: processor time", best.cpu_s, "s", "what it would take alone on the machine", runs=many),
         Row(f"{label}: peak, largest process", max(run.peak_mb for run in runs), "MB", runs=many),
     ]
     if jobs > 1:
@@ -105,14 +113,14 @@ def speed(name: str, tree: Path, jobs: int) -> list[Row]:
     return rows
 
 
-def scaling(whole: Path, folder: Path, source: Path) -> list[Row]:
+def scaling(whole: Path, folder: Path, source: Path, folders: int) -> list[Row]:
     """Time per results folder at a sixteenth, a quarter and the whole, beside that of the sixteenth."""
     rows: list[Row] = []
     least: float | None = None
     for step in reversed(STEPS):
         tree = whole if step == max(STEPS) else folder / f"x{step}"
         if tree != whole:
-            multiply(source, tree, FOLDERS * step // max(STEPS))
+            multiply(source, tree, folders * step // max(STEPS))
         each_ms = 1e3 * min(judged(tree, 1).seconds for _ in range(REPEATS)) / results_folders(tree)
         least = least or each_ms
         rows.append(Row(f"check x{step}: time per result", each_ms, "ms", "x1", each_ms / least, REPEATS))
@@ -149,19 +157,19 @@ def broken_files(tree: Path, folder: Path) -> list[Row]:
     ]
 
 
-def checker(folder: Path, official_checker: Path | None = None) -> list[Row]:
+def checker(folder: Path, official_checker: Path | None = None, folders: int = FOLDERS) -> list[Row]:
     """All figures of the checker. `official_checker` is a folder that holds the package submission_checker."""
     source = base_tree(ROUND, folder / "base")
     whole = folder / "whole"
-    multiply(source, whole, FOLDERS)
+    multiply(source, whole, folders)
     submitter, system = next(systems(whole))
     break_one(whole, whole / submitter / "results" / system)
-    rows = [*speed("own tree", whole, 1), *speed("own tree", whole, 2), *scaling(whole, folder, source)]
+    rows = [*speed("own tree", whole, 1), *speed("own tree", whole, 2), *scaling(whole, folder, source, folders)]
     if official_checker is not None:
         rows += official(folder / "x4", official_checker.resolve(), folder)
     small = source
     if CORPUS.is_dir():
         small = corpus_systems(CORPUS, ROUND, folder / "corpus")
-        multiply(small, folder / "corpus-whole", FOLDERS)
+        multiply(small, folder / "corpus-whole", folders)
         rows += [*speed("corpus", folder / "corpus-whole", 1), *speed("corpus", folder / "corpus-whole", 2)]
     return rows + broken_files(small, folder)

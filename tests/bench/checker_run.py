@@ -1,6 +1,7 @@
 """One judgement in a process of its own: `python -m tests.bench.checker_run TREE ROUND JOBS`. Prints what it took."""
 
 import json
+import resource
 import sys
 import time
 from pathlib import Path
@@ -28,11 +29,17 @@ def main(tree: Path, round_name: str, jobs: int) -> None:
     figures = {
         "seconds": time.perf_counter() - started,
         "first_finding_at": first[0] if first else None,
+        "cpu_s": sum(_cpu_s(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)),
         "results": len(verdicts),
         "valid": verdicts.count("valid"),
         "last_line": text.rstrip().rpartition("\n")[2],
     }
     print(json.dumps(figures))
+
+
+def _cpu_s(who: int) -> float:
+    used = resource.getrusage(who)
+    return used.ru_utime + used.ru_stime
 
 
 if __name__ == "__main__":
