@@ -73,8 +73,11 @@ def whole_log(subject: Subject) -> Iterator[Finding | Skip]:
     run = result_of(subject).accuracy
     count = benchmark_of(subject).accuracy_samples(result_of(subject).scenario)
     log = run.accuracy
-    if log is None or log.truncated or log.entries is None:
+    if log is None or log.truncated:
         yield Skip("the log is truncated, as it should be")
+    elif log.entries is None:
+        where = f"{run.folder}/{ACCURACY_LOG}"
+        yield strictly(Finding(where, f"{count} entries", log.problem, line=log.problem_line))
     elif log.entries != count:
         yield strictly(Finding(f"{run.folder}/{ACCURACY_LOG}", f"{count} entries", f"{log.entries} entries"))
 

@@ -7,11 +7,13 @@ from enum import Enum
 from pathlib import Path
 
 from compliance.errors import UnreadableFile
+from compliance.logs.blocks import BLOCK_BYTES, MAX_LINE_BYTES
 from compliance.logs.lines import unreadable
 
 _OBJECT = re.compile(rb"\{[^{}]*\}")
 _SEPARATORS = b" \t\r\n,"
 _ELLIPSIS = b"..."
+_SHORT = 64
 
 
 class _Place(Enum):
@@ -23,24 +25,34 @@ class _Place(Enum):
 
 
 class AccuracyScan:
-    """The scan's state: `digest` and `bytes` cover what was read; `truncated`: the ellipsis was met, or no end."""
+    """The scan's state: `digest` and `bytes` cover what was read; `truncated`: the ellipsis was met, or no end.
+
+    `too_long`: a line over the limit was met; of it a part at a time is held.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.digest = hashlib.sha256()
         self.bytes = 0
         self.truncated = False
+        self.too_long = False
         self._place = _Place.BEFORE
         self._lines = self._hashed()
 
     def objects(self) -> Iterator[tuple[int, bytes]]:
         """The entries with the line each ends on. Raises UnreadableFile at the first byte that belongs to none."""
         pending: list[bytes] = []
-        number = 0
+        number = held = 0
         for number, line in enumerate(self._lines, start=1):
+            if self.too_long:
+                reason = f"the line is longer than {MAX_LINE_BYTES >> 20} MiB and was passed over; copy the log anew"
+                raise UnreadableFile(self.path, reason, number)
             if self.truncated:
                 raise UnreadableFile(self.path, "the log is truncated; give the whole log that was kept aside", number)
             pending.append(line)
+            held += len(line)
+            if held > MAX_LINE_BYTES:
+                raise UnreadableFile(self.path, "an entry has no end; copy the log anew", number)
             if len(pending) > 1 and b"}" not in line:
                 continue
             text = b"".join(pending)
@@ -54,6 +66,7 @@ class AccuracyScan:
             before, brace, _ = text[position:].partition(b"{")
             self._between(before, number)
             pending = [text[position + len(before) :]] if brace else []
+            held = sum(map(len, pending))
         if self.bytes == 0:
             raise UnreadableFile(self.path, "the file is empty; copy the one LoadGen wrote")
         if pending or self._place is not _Place.AFTER:
@@ -66,15 +79,31 @@ class AccuracyScan:
             pass
 
     def _hashed(self) -> Iterator[bytes]:
+        """The lines, each counted and hashed; of one over the limit nothing is kept."""
+        parts: list[bytes] = []
+        held = 0
         try:
             with self.path.open("rb") as stream:
-                for line in stream:
-                    self.digest.update(line)
-                    self.bytes += len(line)
-                    self.truncated |= line.strip() == _ELLIPSIS
-                    yield line
+                while piece := stream.readline(BLOCK_BYTES):
+                    self.digest.update(piece)
+                    self.bytes += len(piece)
+                    held += len(piece)
+                    parts.append(piece)
+                    if held > MAX_LINE_BYTES:
+                        self.too_long = True
+                        parts.clear()
+                    if piece.endswith(b"\n"):
+                        yield self._line(parts)
+                        parts, held = [], 0
         except OSError as error:
             raise unreadable(self.path, error) from error
+        if held:
+            yield self._line(parts)
+
+    def _line(self, parts: list[bytes]) -> bytes:
+        line = parts[0] if len(parts) == 1 else b"".join(parts)
+        self.truncated |= len(line) < _SHORT and line.strip() == _ELLIPSIS
+        return line
 
     def _between(self, text: bytes, number: int) -> None:
         """Takes what stands between two entries: separators, and the array's brackets."""

@@ -5,14 +5,19 @@ from pathlib import Path
 from compliance.errors import UnreadableFile
 
 BOM = b"\xef\xbb\xbf"
+MAX_FILE_BYTES = 16 << 20
+"""The most that a file which is read whole may hold: many times the largest that any script writes."""
 
 
 def read_bytes(path: Path) -> bytes:
-    """The whole file. Raises UnreadableFile when it cannot be read or holds nothing but white space."""
+    """The whole file. Raises UnreadableFile when it cannot be read, is too large or holds nothing but white space."""
     try:
-        data = path.read_bytes()
+        with path.open("rb") as stream:
+            data = stream.read(MAX_FILE_BYTES + 1)
     except OSError as error:
         raise unreadable(path, error) from error
+    if len(data) > MAX_FILE_BYTES:
+        raise UnreadableFile(path, f"more than {MAX_FILE_BYTES} bytes, too many for such a file; copy the right one")
     if not data.strip():
         raise UnreadableFile(path, "the file is empty; copy the one the run wrote")
     return data

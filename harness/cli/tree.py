@@ -112,12 +112,12 @@ def check(  # noqa: PLR0913 - one parameter per option
 
 def _say_choice(choice: "RoundChoice", *, named: bool) -> None:
     """What the round rests on, on standard error: forms for machines leave it out or hide it."""
-    if not named:
-        typer.echo(f"judged by round {choice.name}: {'; '.join(choice.basis)}", err=True)
-    for note in choice.notes:
-        typer.echo(f"but {note}", err=True)
-    if choice.hint:
-        typer.echo(choice.hint, err=True)
+    from compliance.report.plain import one_line  # noqa: PLC0415
+
+    basis = () if named else (f"judged by round {choice.name}: {'; '.join(choice.basis)}",)
+    for text in (*basis, *(f"but {note}" for note in choice.notes), choice.hint):
+        if text:
+            typer.echo(one_line(text), err=True)
 
 
 def report(

@@ -7,6 +7,7 @@ from pathlib import Path
 from compliance.errors import UndecidedRound, UnknownRound, UnreadableFile
 from compliance.parallel import judged_by
 from compliance.report.model import NAMED, Report, build_report
+from compliance.report.plain import one_line
 from compliance.round_detection import Detection, detect_round
 from compliance.rulebook import benchmark_of, load_round, round_marks, round_names
 from compliance.streaming import judge_streaming
@@ -50,7 +51,7 @@ def choose_round(tree: Path, named: str | None = None, submitter: str | None = N
         return RoundChoice(found.round_name, found.basis, found.contradictions)
     if found.unknown:
         raise UnknownRound(
-            f"round not known: the logs are of {found.unknown}; rules are here for {', '.join(names)}."
+            f"round not known: the logs are of {one_line(found.unknown)}; rules are here for {', '.join(names)}."
             " To judge it by one of them all the same, name it with --round."
         )
     raise UndecidedRound(

@@ -165,6 +165,7 @@ CASES = (
     Broken("ACC-007", padded_log(10241), BOTH),
     Broken("ACC-008", acc(effective_accuracy_sample_count=13367), BOTH),
     Broken("ACC-009", empty_log_right_hash, STRICT),
+    Broken("ACC-009", texts(f"accuracy/{ACCURACY}", "[[1]]"), STRICT, name="another-form"),
     Broken("ACC-010", acc(effective_qsl_rng_seed=0), NONE),
     Broken("ACC-011", removed("accuracy/videos/130.png", "Offline", base=wan), BOTH, at="Offline"),
     Broken("ACC-011", removed("accuracy/videos", "Offline", base=wan), BOTH, at="Offline", name="no-folder"),
