@@ -77,7 +77,7 @@ def _session_form(path: str, session: Session) -> Iterator[Finding]:
 @check(
     "PWR-004",
     "the detail logs say when power counts",
-    "power_check.py:161-172; power_checker.py:300-330",
+    "power_check.py:165-174; power_checker.py:300-330",
     Scope.RESULT,
     _POWER,
     fix="LoadGen logs both times itself; copy the detail log of the measured run, and of the ranging run, unchanged.",
@@ -116,7 +116,7 @@ def _pairs(window: PowerWindow) -> Iterator[tuple[str, PowerMark | None, PowerMa
 @check(
     "PWR-005",
     "every power sample can be read",
-    "power_check.py:176-186; power_checker.py:432-446",
+    "power_check.py:182-195; power_checker.py:432-446",
     Scope.RESULT,
     _POWER,
     fix=MEASURE_AGAIN,
@@ -144,7 +144,7 @@ def samples_readable(subject: Subject) -> Iterator[Finding | Skip]:
 @check(
     "PWR-006",
     "power was sampled during the run",
-    "power_check.py:188-196",
+    "power_check.py:196-203",
     Scope.RESULT,
     _POWER,
     fix="Compare the clocks of PTDaemon's machine and of the SUT (NTP), and measure again.",
@@ -168,7 +168,7 @@ def sampled(subject: Subject) -> Iterator[Finding | Skip]:
 @check(
     "PWR-007",
     "the energy per query can be told",
-    "power_check.py:204-241",
+    "power_check.py:207-241",
     Scope.RESULT,
     ("power", "performance"),
     fix="LoadGen logs result_query_count when a test ends; repeat the run to its end.",

@@ -61,7 +61,7 @@ def _span(power: PowerRun) -> Span | None:
 @check(
     "PWR-025",
     "the PTD log shows the ranging run",
-    "power_checker.py:674-703",
+    "power_checker.py:672-700",
     Scope.RESULT,
     ("power", "sessions"),
     fix=MEASURE_AGAIN,
@@ -92,7 +92,7 @@ def ranging_marks(subject: Subject) -> Iterator[Finding | Skip]:
 @check(
     "PWR-026",
     "uncertainty was checked from the start",
-    "power_checker.py:705-726",
+    "power_checker.py:702-725",
     Scope.RESULT,
     _NEEDS,
     fix="Switch PTDaemon's uncertainty check on (-u, or its default) before ranging, and measure again.",

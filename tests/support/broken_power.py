@@ -179,6 +179,7 @@ GOOD = {
     "v5.1": lambda: power_tree(round_name="v5.1"),
     "v5.0": lambda: power_tree(round_name="v5.0", benchmark="llama2-70b-99"),
     "single-stream": faults.edge,
+    "multi-stream": lambda: faults.edge("MultiStream", "resnet"),
     "two-channels": ends(lambda one: _two_channels(one, channel=[1, 2], option="1,2"), "server"),
     "ranging-error": said((RANGING_BEGIN, EARLY_S, "ERROR: Bad watts reading nan from meter")),
     "capacity": faults.described(faults.nameplate(None), system_power_capacity=6000),

@@ -44,7 +44,7 @@ class _Sums:
     power_factors: "array[float]" = field(default_factory=lambda: array("d"))
 
     def take(self, number: int, line: str) -> SplFault | None:
-        """Adds one sample, or says why it cannot be read (power_check.py:176-186)."""
+        """Adds one sample, or says why it cannot be read (power_check.py:182-195)."""
         fields = line.split(",")
         time = parse_time(fields[_TIME]) if len(fields) > _TIME else None
         if time is None:
