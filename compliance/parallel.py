@@ -1,20 +1,22 @@
 """The systems of a tree judged in several processes; in order, and with the same judgement as in one."""
 
 import copyreg
-import multiprocessing
 import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from functools import cache
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from compliance.checks.model import Check, CheckFunction
 from compliance.checks.registry import all_checks
 from compliance.judge import internal_check
 from compliance.streaming import Job, JudgedSystem, Systems, one_by_one
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ProcessPoolExecutor
+    from multiprocessing.context import BaseContext
 
 MOST_JOBS = 8
 SMALL_TREE_BYTES = 64 << 20
@@ -52,6 +54,9 @@ def _cores() -> int:
 
 def _in_processes(job: Job, count: int) -> Iterator[JudgedSystem]:
     """The systems in order. A process that is killed costs its work, which is done here, and never the judgement."""
+    from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415 - not needed for one process
+    from concurrent.futures.process import BrokenProcessPool  # noqa: PLC0415 - as above
+
     systems = job.outlined.systems
     done = 0
     with ProcessPoolExecutor(count, _context(), initializer=_take_job, initargs=(job,)) as pool:
@@ -67,7 +72,7 @@ def _in_processes(job: Job, count: int) -> Iterator[JudgedSystem]:
         yield job.system(at, name)
 
 
-def _in_order(pool: ProcessPoolExecutor, job: Job, count: int) -> Iterator[JudgedSystem]:
+def _in_order(pool: "ProcessPoolExecutor", job: Job, count: int) -> Iterator[JudgedSystem]:
     waiting = iter(job.outlined.systems)
     given: list[Future[JudgedSystem]] = []
     while True:
@@ -78,8 +83,10 @@ def _in_order(pool: ProcessPoolExecutor, job: Job, count: int) -> Iterator[Judge
         yield given.pop(0).result()
 
 
-def _context() -> multiprocessing.context.BaseContext:
+def _context() -> "BaseContext":
     """Forked processes share what is loaded; beside other threads a fork is not safe."""
+    import multiprocessing  # noqa: PLC0415 - not needed for one process
+
     methods = multiprocessing.get_all_start_methods()
     if "fork" in methods and threading.active_count() == 1 and os.name == "posix":
         return multiprocessing.get_context("fork")

@@ -4,7 +4,6 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from importlib.metadata import PackageNotFoundError, version
 
 from compliance.checks.model import Finding, Outcome, State
 from compliance.endpoints_scores import target_scores
@@ -301,6 +300,8 @@ def _overall(results: tuple[ReportResult, ...], findings: tuple[ReportFinding, .
 
 
 def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415 - slow to import
+
     try:
         return version("weighbridge")
     except PackageNotFoundError:
