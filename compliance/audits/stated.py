@@ -18,10 +18,10 @@ class Stated:
 
 def stated(text: VerifyText, name: str) -> Stated | None:
     """The last number printed under a name in any case, None where none is: the scripts append to what is there."""
-    pattern = re.compile(rf"\s*{re.escape(name)}\s*[:=]\s*(\d+(?:\.\d*)?(?:e[-+]?\d+)?)\s*%?\s*", re.IGNORECASE)
+    pattern = re.compile(rf"{re.escape(name)}\s*[:=]\s*(\d+(?:\.\d*)?(?:e[-+]?\d+)?)(?:\s*%)?", re.IGNORECASE)
     found = None
     for line, printed in enumerate(split_lines(text.text), start=1):
-        match = pattern.fullmatch(printed)
+        match = pattern.fullmatch(printed.strip())
         if match is not None and math.isfinite(float(match[1])):
             found = Stated(float(match[1]), line)
     return found

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from compliance.logs.lines import read_bytes, read_text, split_lines
 
-_CHECK = re.compile(r"\s*(?P<name>\S.*?)\s+check pass\s*:\s*(?P<verdict>\S+)\s*", re.IGNORECASE)
+_CHECK = re.compile(r"\scheck pass\s*:", re.IGNORECASE)
 _VERDICT = "TEST PASS"
 
 
@@ -37,10 +37,11 @@ def read_verify(path: Path) -> VerifyText:
     lines: dict[str, int] = {}
     test_pass_line = None
     for number, line in enumerate(split_lines(text), start=1):
-        match = _CHECK.fullmatch(line)
-        if match is not None:
-            passed[match["name"]] = match["verdict"]
-            lines[match["name"]] = number
+        match = _CHECK.search(line)
+        name, verdict = (line[: match.start()].strip(), line[match.end() :].split()) if match else ("", [])
+        if name and len(verdict) == 1:
+            passed[name] = verdict[0]
+            lines[name] = number
         if test_pass_line is None and line.strip() == _VERDICT:
             test_pass_line = number
     return VerifyText(path, passed, lines, _VERDICT in text, text, test_pass_line, _is_utf8(path))

@@ -84,6 +84,14 @@ def test_one_printed_number(line, value, tmp_path):
     assert found is None or found.line == 2
 
 
+@pytest.mark.parametrize("blank", [" ", "\t", "5", "check pass", " check pass :", "="])
+def test_a_long_line_is_read_in_one_go(blank, tmp_path):
+    line = f"Total samples: 5{blank * 300_000}x"
+    read = printed(tmp_path, f"{line}\nEOS check pass: True\n")
+    assert read_text(read).entries is None
+    assert read.passed["EOS"] == "True"
+
+
 @given(text=st.text(max_size=200))
 def test_any_text_can_be_read(text, tmp_path_factory):
     path = tmp_path_factory.getbasetemp() / "any-verify.txt"
