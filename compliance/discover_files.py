@@ -153,6 +153,9 @@ class Reading:
         except UnreadableFile as error:
             self._unreadable.append(Unreadable(path, error.line, error.reason, error.parsed))
             return None
+        except Exception as error:  # noqa: BLE001 - a fault in a reader must cost that file, never the run
+            self.note(path, f"its reader broke off ({type(error).__name__}: {error}); report this fault of weighbridge")
+            return None
 
 
 def walk(tree: Tree) -> tuple[tuple[TreeFile, ...], tuple[Unreadable, ...]]:

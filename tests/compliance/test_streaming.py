@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from compliance import parallel
+from compliance import discover_result, parallel
 from compliance.checks.model import Check, Scope
 from compliance.checks.registry import all_checks
 from compliance.discover import discover, outline
@@ -116,6 +116,20 @@ def test_a_check_that_breaks_off_in_another_process_is_named(tmp_path):
     assert (again.id, again.function) == (INTERNAL, check.function)
     assert pickle.loads(pickle.dumps(check)) is check  # noqa: S301 - as above
     assert isinstance(again, Check)
+
+
+def test_a_reader_that_breaks_off_costs_its_file(tmp_path, monkeypatch):
+    def breaks_off(path):
+        raise RecursionError("too deep")
+
+    tree = clean_tree()
+    root = tree.write(tmp_path)
+    monkeypatch.setattr(discover_result, "read_summary", breaks_off)
+    result = discover(root, tree.round).submitters[0].systems[0].results[0]
+    noted = [entry.reason for entry in result.unreadable if entry.path.endswith("mlperf_log_summary.txt")]
+    assert noted
+    assert all("RecursionError: too deep" in reason for reason in noted)
+    assert len(judge_streaming(root, tree.round).results) == 2
 
 
 def test_a_small_tree_is_judged_in_one_process_and_a_large_one_on_every_core(tmp_path, monkeypatch):
