@@ -19,6 +19,9 @@ YAML_LIMIT_BYTES = 256 * 1024
 _YAML_NODES = 50_000
 """Most values of a YAML file with every alias written out."""
 _YAML_DEPTH = 64
+_INTEGER = "tag:yaml.org,2002:int"
+_DIGITS = 1000
+"""Python refuses to print an integer of more than 4300 decimal digits."""
 _LINES_DEPTH = 5
 _MOST_LINES = 20_000
 _NAME_CHARACTERS = 200
@@ -67,12 +70,14 @@ def load_yaml(path: Path) -> Loaded:
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else None
         raise UnreadableFile(path, f"not YAML: {error.problem}; correct it", line) from error
-    except (yaml.YAMLError, ValueError, TypeError, AttributeError, KeyError, OverflowError) as error:
+    except (yaml.YAMLError, ValueError, TypeError, AttributeError, LookupError, OverflowError) as error:
         raise UnreadableFile(path, f"not YAML: {type(error).__name__} in a value; correct it") from error
     except RecursionError as error:
         raise UnreadableFile(path, "nested too deeply; a configuration is a few levels deep") from error
     finally:
         loader.dispose()
+    if not isinstance(value, dict):
+        raise UnreadableFile(path, "a YAML mapping is wanted (name: value), without a tag; write one", 1, parsed=True)
     return Loaded(path, cast("dict[str, JsonValue]", value), lines, tuple(problems))
 
 
@@ -98,6 +103,9 @@ def _check_expansion(path: Path, root: yaml.Node) -> None:
         if depth > _YAML_DEPTH or id(node) in open_nodes:
             line = node.start_mark.line + 1
             raise UnreadableFile(path, "nested too deeply, or in itself; a configuration is a few levels deep", line)
+        if isinstance(node, yaml.ScalarNode) and node.tag == _INTEGER and len(node.value) > _DIGITS:
+            reason = f"a number of more than {_DIGITS} digits; no setting is so large"
+            raise UnreadableFile(path, reason, node.start_mark.line + 1)
         open_nodes.add(id(node))
         total = 1 + sum(size(child, depth + 1) for child in _children(node))
         open_nodes.discard(id(node))

@@ -173,7 +173,10 @@ def _entries(accuracy: Mapping[str, JsonValue]) -> list[JsonValue]:
 
 
 def _add_rate(values: dict[str, JsonValue]) -> None:
-    """Samples per second from count and duration, where the files do not say it (endpoints_parser.py:216-228)."""
+    """Samples per second from count and duration, where the files do not say it (endpoints_parser.py:216-228).
+
+    The count that the official checker infers from the total one comes too late for it.
+    """
     duration_ns, count, scenario = values.get(_DURATION), values.get(_QUERIES), values.get(SCENARIO)
     if not (duration_ns and count and scenario):
         return

@@ -110,7 +110,9 @@ def test_members_have_their_lines(tmp_path):
         ("a: &a [*a]\n", 1),
         ("a: !!python/object/apply:os.system [id]\n", 1),
         ("a: 2026-13-45\n", None),
-        (f"a: {'9' * 5000}\n", None),
+        (f"a: {'9' * 5000}\n", 1),
+        (f"a: 1\nb: 0x{'f' * 5000}\n", 2),
+        ("!!set {a: null}\n", 1),
         ("? [a]\n: b\n", 1),
         ("a: {<<: [1]}\n", 1),
         ("a:\n" + "".join(f"{' ' * n}- \n" for n in range(1, 90)), 66),
@@ -136,6 +138,13 @@ def test_a_file_over_the_limit_is_not_read(reader, limit, tmp_path):
         reader(written(tmp_path, '{"a": 1}'.ljust(limit + 1)))
     with pytest.raises(UnreadableFile, match="missing"):
         reader(tmp_path / "none")
+
+
+def test_values_of_yaml_that_are_none_of_jsons_are_read(tmp_path):
+    text = "type: 2026-01-01\nsettings: !!set {a, b}\n1: x\n? !!binary YQ==\n: y\nqps: !!binary YQ==\nduration_ns: 2026-01-01\n"
+    read, loaded = read_config(written(tmp_path, text))
+    assert read.kind is None
+    assert official_values(loaded.members, {"n_samples_issued": 1}, {}).crash
 
 
 def test_names_that_stand_twice_are_read_over(tmp_path):
@@ -246,7 +255,30 @@ def test_other_files_are_not(name, document, pointer):
 
 LEAVES = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8)
 NAMED = st.sampled_from(
-    ["type", "settings", "runtime", "min_duration_ms", "n_samples_issued", "duration_ns", "qps", "ttft", "99.0", "avg", "early_stopping_percentiles", "percentiles", "accuracy_scores", "score", "total_samples", "response_counts", "issued", "dataset_type", "passed", "test", "load_pattern", "n_samples_failed"]
+    [
+        "type",
+        "settings",
+        "runtime",
+        "min_duration_ms",
+        "n_samples_issued",
+        "duration_ns",
+        "qps",
+        "ttft",
+        "99.0",
+        "avg",
+        "early_stopping_percentiles",
+        "percentiles",
+        "accuracy_scores",
+        "score",
+        "total_samples",
+        "response_counts",
+        "issued",
+        "dataset_type",
+        "passed",
+        "test",
+        "load_pattern",
+        "n_samples_failed",
+    ]
 )
 VALUES = st.recursive(
     LEAVES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMED | st.text(max_size=3), inner, max_size=5)
