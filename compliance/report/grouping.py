@@ -9,6 +9,8 @@ from compliance.vocabulary import Profile, Severity
 
 _OF_ROUND = frozenset({"PERF-002", "PERF-003", "PERF-004", "ACC-010", "LOG-011"})
 """Findings that all come of one cause where the tree is of another round: seeds and LoadGen's release."""
+_OF_AUDIT_RUNS = frozenset({"AUD-008", "AUD-014"})
+"""Findings about an audit's run, whose message begins with the id of the check that was made of it."""
 _RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
 
 
@@ -64,7 +66,8 @@ def shown(finding: ReportFinding) -> bool:
 
 def collapsed(report: Report, finding: ReportFinding) -> bool:
     """Whether the hint on the round stands in place of a finding: seeds and release of another round's."""
-    return bool(report.round_hint) and finding.id in _OF_ROUND
+    inner = finding.message.partition(":")[0] if finding.id in _OF_AUDIT_RUNS else finding.id
+    return bool(report.round_hint) and inner in _OF_ROUND
 
 
 def last_line(report: Report) -> str:
