@@ -96,8 +96,6 @@ def _values(document: Mapping[str, JsonValue], config: Mapping[str, JsonValue]) 
         value = _resolved(document, config, lookup)
         if value is not None:
             found[key] = value
-    if TOTAL_COUNT in found:
-        found.setdefault(_QUERIES, found[TOTAL_COUNT])
     return found
 
 
@@ -130,7 +128,6 @@ def _add_count(values: dict[str, JsonValue], accuracy: Mapping[str, JsonValue]) 
     if count is not None:
         values[ACCURACY_COUNT] = count
         values.setdefault(TOTAL_COUNT, count)
-        values.setdefault(_QUERIES, count)
 
 
 def _add_score(values: dict[str, JsonValue], accuracy: Mapping[str, JsonValue]) -> None:
