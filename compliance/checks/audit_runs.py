@@ -15,12 +15,12 @@ _LINES = ("LOG-003", "LOG-004", "LOG-006", "LOG-010")
 _SIZES = ("PERF-001", "PERF-005", "PERF-006", "PERF-007", "PERF-008", "PERF-010", "PERF-012", "PERF-013")
 _LATENCIES = ("LAT-001", "LAT-002", "LAT-003", "LAT-005", "LAT-006", "LAT-007")
 _REST = ("PERF-009", "PERF-011", "LAT-004", "SCN-005")
-_GROUP = frozenset((*_SEEDS, *_LINES, *_SIZES, *_LATENCIES, *_REST))
+RUN_CHECKS = frozenset((*_SEEDS, *_LINES, *_SIZES, *_LATENCIES, *_REST))
 """The checks of a performance run that bear on an audit's too."""
 _GROUPS = {
-    AuditId.TEST07: _GROUP.difference(_SIZES, _LATENCIES),
-    AuditId.TEST08: _GROUP,
-    AuditId.TEST09: _GROUP.difference(_SIZES, _LATENCIES),
+    AuditId.TEST07: RUN_CHECKS.difference(_SIZES, _LATENCIES),
+    AuditId.TEST08: RUN_CHECKS,
+    AuditId.TEST09: RUN_CHECKS.difference(_SIZES, _LATENCIES),
 }
 """TEST07 and TEST09 set duration, number and order of queries themselves; TEST08 only logs more."""
 _READABLE = frozenset(("LOG-003",))
@@ -74,7 +74,7 @@ def performance_group(subject: Subject) -> Iterator[Finding | Skip]:
     if not runs:
         yield Skip("no detail log of TEST01 or TEST04 to read (AUD-001, AUD-009), or not asked for")
     for logs in runs:
-        for inner, finding in inner_findings(subject, logs, _GROUP):
+        for inner, finding in inner_findings(subject, logs, RUN_CHECKS):
             yield _named(inner, finding)
 
 

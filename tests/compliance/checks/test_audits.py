@@ -2,7 +2,9 @@
 
 import pytest
 
-from compliance.checks.model import State
+from compliance.checks.audit_runs import RUN_CHECKS
+from compliance.checks.model import Scope, State
+from compliance.checks.registry import all_checks
 from compliance.discover import discover
 from compliance.judge import judge
 from tests.support.audit_faults import audited, differing, diffusion, line_cut, resnet
@@ -41,6 +43,12 @@ def failing(made, root, scenario="Server"):
 )
 def test_audits_that_just_pass(make, tmp_path):
     assert failing(make(), tmp_path) == {}
+
+
+def test_what_is_asked_of_an_audits_run_are_checks_of_a_performance_run():
+    by_id = {entry.id: entry for entry in all_checks()}
+    assert set(by_id) >= RUN_CHECKS
+    assert {by_id[check_id].scope for check_id in RUN_CHECKS} == {Scope.RESULT}
 
 
 def test_an_inner_finding_names_its_check_and_keeps_place_and_remedy(tmp_path):
