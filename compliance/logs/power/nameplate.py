@@ -89,19 +89,22 @@ def _name(key: object) -> str:
 
 
 def _component(leaf: tuple[object, object]) -> float | int:
-    """The capacities in watts of the supplies that a component needs, the largest first."""
+    """The capacities in watts of the supplies that a component needs, the largest first; others may be anything."""
     supplies, needed = leaf
     if needed is not None and not isinstance(needed, int):
         raise _CannotAdd(f"Min PSUs Needed is {_shown(needed)}; a whole number is wanted")
-    if not isinstance(supplies, list) or not all(isinstance(supply, dict) for supply in supplies):
+    if not isinstance(supplies, list | dict | str) or not all(isinstance(supply, dict) for supply in supplies):
         raise _CannotAdd("PSUs is no list of power supplies")
-    capacities: list[float | int] = []
-    for supply in supplies:
-        capacity = supply.get(_CAPACITY, 0)
-        if not isinstance(capacity, int | float) or not -_GREATEST_W < capacity < _GREATEST_W:
+    capacities = [supply.get(_CAPACITY, 0) for supply in supplies if isinstance(supply, dict)]
+    try:
+        counted = sorted(capacities, reverse=True)[:needed]
+    except TypeError:
+        raise _CannotAdd(f"{_CAPACITY} is not a number for every supply") from None
+    for capacity in counted:
+        if not isinstance(capacity, int | float) or (isinstance(capacity, int) and abs(capacity) >= _GREATEST_W):
             raise _CannotAdd(f"{_CAPACITY} is {_shown(capacity)}; a number of watts is wanted")
-        capacities.append(capacity)
-    return sum(sorted(capacities, reverse=True)[:needed])
+    total: float | int = sum(counted)
+    return total
 
 
 def _shown(value: object) -> str:

@@ -36,6 +36,8 @@ def supplies(*watts):
         (LEAF.format(supplies(1, 3), "null"), 4, 1),
         (LEAF.format("{}, {Model: x}", 1), 0, 1),
         ("- " + LEAF.format(supplies(1), 1) + "\n- [" + LEAF.format(supplies(2), 1) + "]", 3, 2),
+        (LEAF.format(supplies("x"), 0), 0, 1),
+        ("{PSUs: {}, Min PSUs Needed: 1}", 0, 1),
         ("5", 0, 0),
         ("node: {PSUs: 3}", 0, 0),
     ],
@@ -49,7 +51,7 @@ def test_the_sum(text, watts, components, tmp_path):
     "text",
     [
         LEAF.format(supplies("'1 kW'"), 1),
-        LEAF.format(supplies(".nan"), 1),
+        LEAF.format(supplies(1, "x"), 1),
         LEAF.format(supplies("null"), 1),
         LEAF.format(supplies("0x" + "f" * 5000), 1),
         LEAF.format(supplies(1), "two"),
