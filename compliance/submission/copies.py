@@ -22,12 +22,8 @@ Admits = Callable[[ResultKey], bool]
 
 def copy_result(draft: Draft, layout: Layout, old: ResultKey, new: ResultKey, reason: str) -> TreePlan:
     """One benchmark's or scenario's files, with its measurements and audits, under another name too."""
-    files = dict(draft.files)
-    for source, target in zip(folders_of(old, layout), folders_of(new, layout), strict=True):
-        for path in draft.under(source):
-            files.setdefault(target + path.removeprefix(source), draft.files[path])
-    step = Step("copy", folders_of(old, layout)[0], folders_of(new, layout)[0], reason)
-    return TreePlan(settled(files, draft.folders, draft.roots), (step,))
+    pairs = zip(folders_of(old, layout), folders_of(new, layout), strict=True)
+    return _copied(draft, {source: (target, reason) for source, target in pairs if draft.holds(source)})
 
 
 def copy_low_targets(draft: Draft, layout: Layout, admits: Admits) -> TreePlan:
@@ -35,26 +31,33 @@ def copy_low_targets(draft: Draft, layout: Layout, admits: Admits) -> TreePlan:
 
     A result that meets the high target meets the low one. The source code goes along where it has a folder of its own.
     """
-    plan = TreePlan(draft)
-    for high in benchmarks_in(results_in(draft.files, layout)):
+    folders: dict[str, tuple[str, str]] = {}
+    keys = tuple(benchmarks_in(results_in(draft.files, layout)))
+    for high in keys:
         low = replace(high, benchmark=high.benchmark.removesuffix(HIGH) + LOW)
-        if not high.benchmark.endswith(HIGH) or not admits(low):
+        if not high.benchmark.endswith(HIGH) or low in keys or not admits(low):
             continue
-        if plan.draft.holds(folders_of(low, layout)[0]):
-            continue
-        plan = plan.then(copy_result(plan.draft, layout, high, low, "meets the low target too"))
-        plan = plan.then(_copy_code(plan.draft, layout, high, low))
-    return plan
+        pairs = zip(folders_of(high, layout), folders_of(low, layout), strict=True)
+        folders |= {old: (new, "meets the low target too") for old, new in pairs if draft.holds(old)}
+        code = fill(layout.source_dir, high.names)
+        source, target = f"{code}/{high.benchmark}", f"{code}/{low.benchmark}"
+        if draft.holds(source) and not draft.holds(target):
+            folders[source] = target, "source code of the low target"
+    return _copied(draft, folders)
 
 
-def _copy_code(draft: Draft, layout: Layout, high: ResultKey, low: ResultKey) -> TreePlan:
-    code = fill(layout.source_dir, high.names)
-    source, target = f"{code}/{high.benchmark}", f"{code}/{low.benchmark}"
-    if not draft.holds(source) or draft.holds(target):
-        return TreePlan(draft)
-    copied = {target + path.removeprefix(source): draft.files[path] for path in draft.under(source)}
-    step = Step("copy", source, target, "source code of the low target")
-    return TreePlan(settled({**draft.files, **copied}, draft.folders, draft.roots), (step,))
+def _copied(draft: Draft, folders: Mapping[str, tuple[str, str]]) -> TreePlan:
+    """Folders copied to others, none within another. Files that are there already stay."""
+    files = dict(draft.files)
+    depths = {folder.count("/") for folder in folders}
+    for path, file in draft.files.items():
+        parts = path.split("/")
+        for depth in depths:
+            source = "/".join(parts[: depth + 1])
+            if source in folders and len(parts) > depth + 1:
+                files.setdefault(folders[source][0] + path.removeprefix(source), file)
+    steps = (Step("copy", source, target, reason) for source, (target, reason) in folders.items())
+    return TreePlan(settled(files, draft.folders, draft.roots), tuple(steps))
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@
 """
 
 import os
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -38,11 +39,12 @@ class Draft:
 
     def under(self, folder: str) -> Iterator[str]:
         """The paths of the files beneath a folder, in the draft's order."""
-        return (path for path in self.files if path.startswith(f"{folder}/"))
+        beginning = f"{folder}/"
+        return (path for path in self.files if path.startswith(beginning))
 
     def holds(self, folder: str) -> bool:
         """Whether a file lies beneath a folder."""
-        return any(path.startswith(f"{folder}/") for path in self.files)
+        return next(self.under(folder), None) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,9 +153,13 @@ def harmless(name: str) -> str:
 
 def settled(files: Mapping[str, DraftFile], folders: Iterable[str], roots: tuple[Path, ...]) -> Draft:
     """A draft of these files; of the folders those that are still empty, and no folder that holds another one."""
-    holding: set[str] = set()
-    given = set(folders)
-    for path in (*files, *given):
-        parts = path.split("/")
-        holding |= {"/".join(parts[:count]) for count in range(1, len(parts))}
-    return Draft(dict(sorted(files.items())), frozenset(given - holding), roots)
+    paths = sorted(files)
+    given = sorted(set(folders))
+    empty = (one for one in given if not _something_under(one, paths) and not _something_under(one, given))
+    return Draft({path: files[path] for path in paths}, frozenset(empty), roots)
+
+
+def _something_under(folder: str, paths: list[str]) -> bool:
+    """Whether one of the sorted paths lies beneath a folder."""
+    index = bisect_left(paths, f"{folder}/")
+    return index < len(paths) and paths[index].startswith(f"{folder}/")

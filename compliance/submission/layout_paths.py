@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from compliance.discover_files import fill
 from compliance.rule_types import Layout
@@ -12,6 +13,7 @@ FOLDERS = ("audit_dir", "performance_dir", "accuracy_dir", "source_dir", "docume
 _ALLOWED = {"division": frozenset(Division), "audit": frozenset(AuditId)}
 BESIDE_MEASUREMENTS = ("mlperf.conf",)
 """Files that stand beside the measurements wherever a layout puts those (submission_checker/constants.py:2029-2101)."""
+_REMEMBERED = 1 << 17
 _OF_RESULT = ("performance", "accuracy", "audit", "config.yaml", "config.yml")
 
 
@@ -104,13 +106,17 @@ def folders_of(key: ResultKey, layout: Layout) -> tuple[str, ...]:
 
 def results_in(paths: Mapping[str, object], layout: Layout) -> tuple[ResultKey, ...]:
     """The results that a tree's files show: every scenario's folder with a file beneath it, in order."""
-    found: dict[ResultKey, None] = {}
-    for path in paths:
-        beneath = _beneath(layout.scenario_dir, path)
-        if beneath is not None and beneath[1]:
-            names = beneath[0]
-            found[ResultKey(*(names[part] for part in _KEY))] = None
-    return tuple(sorted(found, key=lambda key: tuple(key.names.values())))
+    found = dict.fromkeys(key for path in paths if (key := _result_of(path, layout.scenario_dir)) is not None)
+    return tuple(sorted(found, key=lambda key: (key.division, key.submitter, key.system, key.benchmark, key.scenario)))
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _result_of(path: str, template: str) -> ResultKey | None:
+    """The result that a file lies in. A plan asks for the same paths at each of its steps."""
+    beneath = _beneath(template, path)
+    if beneath is None or not beneath[1]:
+        return None
+    return ResultKey(*(beneath[0][part] for part in _KEY))
 
 
 _KEY = ("division", "submitter", "system", "benchmark", "scenario")

@@ -45,7 +45,8 @@ def _without_submitter(draft: Draft, layout: Layout, key: ResultKey) -> TreePlan
 
 
 def _without(draft: Draft, paths: list[str], reason: str) -> TreePlan:
-    files = {path: file for path, file in draft.files.items() if path not in set(paths)}
+    given_up = set(paths)
+    files = {path: file for path, file in draft.files.items() if path not in given_up}
     gone = {path: draft.files[path].source for path in paths}
     return TreePlan(
         settled(files, draft.folders, draft.roots), tuple(Step("remove", path, reason=reason) for path in paths), gone

@@ -172,7 +172,7 @@ def test_nothing_is_inferred_for_datacenter_nor_for_no_suite(tmp_path):
     assert any("names no suite" in note for note in plan.notes)
 
 
-@pytest.mark.parametrize(("round_name", "copies"), [("v5.1", 1), ("v6.0", 1), ("v6.1", 0)])
+@pytest.mark.parametrize(("round_name", "copies"), [("v5.1", 3), ("v6.0", 1), ("v6.1", 0)])
 def test_low_targets_where_the_round_has_them(tmp_path, round_name, copies):
     tree = clean_tree("llama2-70b-99.9", round_name=round_name).write(tmp_path / "tree")
     plan = planned(tree, round_name)
