@@ -1,16 +1,14 @@
 """A report: a judgement seen from one profile, with waivers marked. What the text, JSON and other forms are made of."""
 
-import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 
 from compliance.checks.model import Finding, Outcome, State
-from compliance.endpoints_scores import target_scores
 from compliance.judge import INVALID, NOT_JUDGED, VALID, JudgedResult, Judgement
 from compliance.metric import read_metric
+from compliance.report.accuracy import AccuracyValue, accuracy_values, finite
 from compliance.report.listing import Listing, listings
-from compliance.rule_types import BenchmarkRules
 from compliance.vocabulary import Profile, Severity
 from compliance.waivers import Waiver
 
@@ -58,24 +56,6 @@ class ReportFinding:
         if self.line is not None:
             return f"{self.where}:{self.line}"
         return f"{self.where}#{self.pointer}" if self.pointer else self.where
-
-
-@dataclass(frozen=True, slots=True)
-class AccuracyValue:
-    """One metric as accuracy.txt has it (None when it cannot be read) and its bounds."""
-
-    value: float | None
-    minimum: float | None
-    maximum: float | None
-
-    @property
-    def margin(self) -> float | None:
-        """How far inside its nearest bound the value lies, as a fraction of the bound; negative is outside."""
-        if self.value is None:
-            return None
-        above = [] if self.minimum is None else [self.value / self.minimum - 1]
-        below = [] if self.maximum is None else [1 - self.value / self.maximum]
-        return min((*above, *below), default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,10 +234,10 @@ def _result(judged: JudgedResult, judgement: Judgement, lens: _Lens, listing: Li
         verdict=verdicts.official if lens.profile is Profile.OFFICIAL else strict,
         official_verdict=verdicts.official,
         strict_verdict=strict,
-        metric=_finite(metric.value),
+        metric=finite(metric.value),
         unit=metric.unit,
         inferred=metric.inferred,
-        accuracy={} if benchmark is None else dict(_accuracy(judged, benchmark)),
+        accuracy={} if benchmark is None else dict(accuracy_values(result, benchmark)),
         findings=lens.findings((*verdicts.outcomes, *judged.inherited)),
         outcomes=(*verdicts.outcomes, *judged.inherited),
         listing=listing,
@@ -273,23 +253,6 @@ def _waived_verdict(judged: JudgedResult, lens: _Lens) -> str:
     if any(weighs(finding, Profile.STRICT) for finding in findings):
         return INVALID
     return VALID if judged.result.rules_benchmark else NOT_JUDGED
-
-
-def _accuracy(judged: JudgedResult, benchmark: BenchmarkRules) -> Iterator[tuple[str, AccuracyValue]]:
-    text, run = judged.result.accuracy_text, judged.result.endpoints
-    targets = benchmark.targets(judged.result.scenario)
-    if run is not None and run.accuracy is not None:
-        for one in target_scores(run.accuracy, targets):
-            yield one.target.metric, AccuracyValue(_finite(one.value), one.target.minimum, one.target.maximum)
-        return
-    for target in targets:
-        written = text.written(target.metric) if text else ()
-        value = written[-1].value if written else None
-        yield target.metric, AccuracyValue(_finite(value), target.minimum, target.maximum)
-
-
-def _finite(value: float | None) -> float | None:
-    return value if value is not None and math.isfinite(value) else None
 
 
 def _overall(results: tuple[ReportResult, ...], findings: tuple[ReportFinding, ...], profile: Profile) -> str:

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from compliance.report.model import AccuracyValue, Report, ReportResult
+from compliance.report.accuracy import AccuracyValue
+from compliance.report.model import Report, ReportResult
 from compliance.report.wrap import wrapped
 
 _TABLES = 3
@@ -49,7 +50,6 @@ def _row(metric: str, value: AccuracyValue) -> tuple[str, str, str, str]:
     least = None if value.minimum is None else f"{value.minimum:.10g}"
     most = None if value.maximum is None else f"{value.maximum:.10g}"
     if least and most:
-        wanted = f"{least} to {most}"
-    else:
-        wanted = f">= {least}" if least else f"<= {most}" if most else "-"
+        return metric, found, f"{least} to {most}", margin_text(value)
+    wanted = f">= {least}" if least else f"<= {most}" if most else "-"
     return metric, found, wanted, margin_text(value)
