@@ -66,7 +66,7 @@ def _line(key: str, value: str, file: str, at: int) -> str:
 
 def break_one(root: Path, folder: Path) -> None:
     """Takes the verdict out of the performance log of the tree's first system, so that there is a finding."""
-    first = next(iter(sorted(folder.rglob(f"performance/run_1/{DETAIL}"))))
+    first = next(iter(sorted(folder.glob(f"*/*/performance/run_1/{DETAIL}"))))
     text = first.read_text(encoding="utf-8").replace('"result_validity", "value": "VALID"', '"x", "value": "VALID"')
     assert first.is_relative_to(root)
     first.unlink()
