@@ -35,7 +35,8 @@ def _without_submitter(draft: Draft, layout: Layout, key: ResultKey) -> TreePlan
     moved: dict[str, str] = {}
     for path in draft.under(folder):
         target = opened + path.removeprefix(folder)
-        if in_open and key.division != OPEN and target not in draft.files and not path.startswith(f"{descriptions}/"):
+        fits = draft.files.get(target) in {None, draft.files[path]}
+        if in_open and key.division != OPEN and fits and not path.startswith(f"{descriptions}/"):
             moved[path] = target
     files = {moved.get(path, path): file for path, file in draft.files.items()}
     kept = {one for one in draft.folders if one != folder and not one.startswith(f"{folder}/")}
