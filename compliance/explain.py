@@ -2,10 +2,9 @@
 
 import inspect
 import textwrap
-from difflib import get_close_matches
 
 from compliance.checks.model import Check, Scope
-from compliance.checks.registry import all_checks
+from compliance.checks.registry import all_checks, nearest
 from compliance.errors import RuleError
 from compliance.judge import INTERNAL
 
@@ -24,15 +23,9 @@ def find_check(check_id: str) -> Check:
     wanted = check_id.upper()
     if wanted in by_id:
         return by_id[wanted]
-    near = [known for known in by_id if _bare(known) == _bare(wanted)] or get_close_matches(wanted, by_id, n=1)
-    hint = f"did you mean {near[0]}? " if near else ""
+    near = nearest(wanted)
+    hint = f"did you mean {near}? " if near else ""
     raise RuleError(f"no check {check_id!r}; {hint}`weighbridge explain` lists them all: {_prefixes()}")
-
-
-def _bare(check_id: str) -> tuple[str, str]:
-    """Prefix and number without leading zeros: PERF-07 is meant to be PERF-007."""
-    prefix, _, number = check_id.partition("-")
-    return prefix, number.lstrip("0")
 
 
 def list_checks() -> str:

@@ -4,12 +4,11 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
-from difflib import get_close_matches
 from pathlib import Path
 
 import yaml
 
-from compliance.checks.registry import all_checks
+from compliance.checks.registry import all_checks, nearest
 from compliance.errors import UnreadableFile
 
 _KEYS = {"id", "reason", "until", "where"}
@@ -75,8 +74,8 @@ def _waiver(entry: object) -> Waiver | tuple[str, ...]:
     known = tuple(check.id for check in all_checks())
     check_id, reason, until, where = (entry.get(key) for key in ("id", "reason", "until", "where"))
     if check_id not in known:
-        near = get_close_matches(str(check_id), known, n=1)
-        problems.append(f"no check {check_id!r}{f', did you mean {near[0]}?' if near else ''}")
+        near = nearest(str(check_id))
+        problems.append(f"no check {check_id!r}{f', did you mean {near}?' if near else ''}")
     if not isinstance(reason, str) or not reason.strip():
         problems.append("no reason")
     day = _day(until)

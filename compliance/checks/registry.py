@@ -1,6 +1,7 @@
 """All checks by id. A check enters by its decorator; a module of checks enters by its name in `MODULES`."""
 
 from collections.abc import Callable
+from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 
@@ -73,3 +74,15 @@ def all_checks() -> tuple[Check, ...]:
     for module in MODULES:
         import_module(f"compliance.checks.{module}")
     return tuple(_CHECKS.values())
+
+
+def nearest(check_id: str) -> str | None:
+    """The id that a wrong one is meant to be: the same number without its zeros (PERF-07), else the most alike."""
+    known = tuple(check.id for check in all_checks())
+    same = [one for one in known if _bare(one) == _bare(check_id)]
+    return next(iter(same or get_close_matches(check_id, known, n=1)), None)
+
+
+def _bare(check_id: str) -> tuple[str, str]:
+    prefix, _, number = check_id.partition("-")
+    return prefix, number.lstrip("0")

@@ -141,7 +141,9 @@ def test_an_unknown_benchmark(given, words):
 
 @pytest.mark.parametrize("name", ["whisper", "resnet", "qwen3-vl-235b-a22b"])
 def test_a_benchmark_without_text_tokens_is_not_run(name):
-    with pytest.raises(PlanError, match=f"{name} generates no text: Weighbridge checks its results and does not run it"):
+    with pytest.raises(
+        PlanError, match=f"{name} generates no text: Weighbridge checks its results and does not run it"
+    ):
         plan(benchmark=name, division="open")
 
 
