@@ -1,5 +1,6 @@
 """TEST06: a language model's logged answers are consistent with what LoadGen was told (compliance/TEST06)."""
 
+import struct
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -8,6 +9,7 @@ from compliance.logs.accuracy import AccuracyEntry
 from compliance.vocabulary import AuditId, Scenario
 
 _INT32_BYTES, _INT64_BYTES = 4, 8
+_FORMATS = {_INT32_BYTES: "i", _INT64_BYTES: "q"}
 _EOS_RUN = 2
 _SHOWN = 5
 
@@ -111,5 +113,5 @@ def _width(entry: AccuracyEntry) -> int:
 
 
 def _tokens(data: bytes, width: int) -> tuple[int, ...]:
-    whole = len(data) // width * width
-    return tuple(int.from_bytes(data[at : at + width], "little", signed=True) for at in range(0, whole, width))
+    count = len(data) // width
+    return struct.unpack_from(f"<{count}{_FORMATS[width]}", data)
