@@ -9,24 +9,10 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from harness.cli import main
 from tests.support.hostile_trees import hostile_tree
 from tests.support.trees import clean_tree
 
 FORMS = ("text", "json", "junit", "sarif", "csv", "markdown")
-
-
-@pytest.fixture
-def weighbridge(capsys):
-    """Runs a command: (exit code, standard output, standard error)."""
-
-    def call(*arguments):
-        code = main([str(argument) for argument in arguments])
-        out, err = capsys.readouterr()
-        assert "Traceback" not in err
-        return code, out, err
-
-    return call
 
 
 def short_run():

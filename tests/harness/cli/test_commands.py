@@ -10,19 +10,6 @@ from tests.support.campaigns import write_campaign
 from tests.support.trees import clean_tree
 
 
-@pytest.fixture
-def weighbridge(capsys):
-    """Runs a command: (exit code, standard output, standard error)."""
-
-    def call(*arguments):
-        code = main([str(argument) for argument in arguments])
-        out, err = capsys.readouterr()
-        assert "Traceback" not in err
-        return code, out, err
-
-    return call
-
-
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

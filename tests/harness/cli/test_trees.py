@@ -5,22 +5,8 @@ import tarfile
 
 import pytest
 
-from harness.cli import main
 from tests.support.snapshots import snapshot
 from tests.support.trees import clean_tree
-
-
-@pytest.fixture
-def weighbridge(capsys):
-    """Runs a command: (exit code, standard output, standard error)."""
-
-    def call(*arguments):
-        code = main([str(argument) for argument in arguments])
-        out, err = capsys.readouterr()
-        assert "Traceback" not in err
-        return code, out, err
-
-    return call
 
 
 @pytest.fixture
