@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from compliance.errors import UndecidedRound, UnknownRound, UnreadableFile
-from compliance.parallel import judged_by
 from compliance.report.model import NAMED, Report, build_report
 from compliance.report.plain import one_line
 from compliance.round_detection import Detection, detect_round
@@ -14,6 +13,7 @@ from compliance.streaming import judge_streaming
 from compliance.submission.manifest import manifest_path, read_manifest
 from compliance.vocabulary import Profile
 from compliance.waivers import load_waivers
+from harness.package.parallel import judged_by
 
 _OF_MLPERF = re.compile(r"v\d+\.\d+")
 

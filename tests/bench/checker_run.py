@@ -6,12 +6,12 @@ import sys
 import time
 from pathlib import Path
 
-from compliance.parallel import judged_by
 from compliance.report.model import build_report
 from compliance.report.text import render_text
 from compliance.rulebook import load_round
 from compliance.streaming import JudgedSystem, judge_streaming
 from compliance.vocabulary import Profile
+from harness.package.parallel import judged_by
 
 
 def main(tree: Path, round_name: str, jobs: int) -> None:
