@@ -91,6 +91,8 @@ def _errors(run: RunLogs) -> Iterator[Finding]:
             notes.append("the time logged with it is not meaningful: LoadGen's clock did not run yet")
         if number == _SHOWN and len(alike) > _SHOWN:
             notes.append(f"the first {_SHOWN} of {len(alike)} kinds of error are shown")
+        if number == 1 and run.detail is not None and run.detail.error_count > len(run.detail.errors):
+            notes.append(f"of {run.detail.error_count} errors the first {len(run.detail.errors)} were looked at")
         where, message = f"{run.folder}/{DETAIL}", "; ".join(notes)
         yield Finding(where, "no LoadGen error", text, fix_of_error(text), message, line=records[0].line)
 
