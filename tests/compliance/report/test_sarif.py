@@ -173,7 +173,7 @@ def check_uri(found):
     assert ".." not in found.split("/")
 
 
-@pytest.mark.parametrize("case", CASES[::4], ids=lambda case: case.id)
+@pytest.mark.parametrize("case", CASES[::16], ids=lambda case: case.id)
 def test_every_finding_is_a_result_at_its_place(case, tmp_path):
     made = case.make()
     judgement = judge(discover(made.write(tmp_path), made.round), made.round)
