@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from tests.support.faults import system
 from tests.support.power_trees import (
     RANGING_BEGIN,
     RANGING_S,
@@ -169,16 +170,8 @@ def nameplate(content: str | None, base: Make = power_tree) -> Make:
 
 
 def described(base: Make = power_tree, **fields: object) -> Make:
-    def make() -> Tree:
-        made = base()
-        for key, value in fields.items():
-            if value is None:
-                del made.system[key]
-            else:
-                made.system[key] = value
-        return made
-
-    return make
+    """A power tree whose description has other fields; None takes one out."""
+    return system(base, **fields)
 
 
 def settings(name: str, content: str | None) -> Make:
