@@ -45,11 +45,21 @@ def deliver(report: Report, text: str, path: Path | None) -> None:
 
 
 def write(path: Path, text: str) -> None:
-    """Write a file as UTF-8 with the line ends it has. What UTF-8 has no form for is written as an escape."""
-    from harness.errors import UsageError  # noqa: PLC0415
+    """Write a file as UTF-8 with the line ends it has, whole or not at all; a pipe or device is written to as it is.
 
+    What UTF-8 has no form for is written as an escape.
+    """
+    from harness.errors import StorageError, UsageError  # noqa: PLC0415
+    from harness.storage import write_atomic  # noqa: PLC0415
+
+    content = text.encode("utf-8", "backslashreplace")
     try:
-        path.write_bytes(text.encode("utf-8", "backslashreplace"))
+        if path.is_file() or not path.exists():
+            write_atomic(path.resolve(), content)
+        else:
+            path.write_bytes(content)
+    except StorageError as error:
+        raise UsageError(str(error)) from error
     except OSError as error:
         raise UsageError(f"{path}: cannot be written: {error.strerror}; give another name") from error
 
