@@ -7,7 +7,7 @@ from compliance.checks.facts import unmet
 from compliance.checks.model import Check, Finding, Outcome, Scope, Skip, State, Subject, Verdicts
 from compliance.checks.registry import all_checks
 from compliance.records import Result, Submission, SubmitterEntry, SystemEntry
-from compliance.rule_types import Round
+from compliance.rulebook.model import Round
 from compliance.vocabulary import Profile, Severity
 
 VALID, INVALID, NOT_JUDGED = "valid", "invalid", "not_judged"

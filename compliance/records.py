@@ -1,7 +1,7 @@
-"""What is found in a submission tree, as frozen records. `compliance.discover` makes them; checks only read them.
+"""What is found in a submission tree, as frozen records; checks only read them.
 
-A file that could not be read is None in its field and stands in `unreadable` with its reason, so that a check can say
-so.
+`compliance.discovery.submission` makes them. A file that could not be read is None in its field and stands in
+`unreadable` with its reason, so that a check can say so.
 """
 
 from collections.abc import Mapping
@@ -14,10 +14,10 @@ from compliance.logs.detail import DetailLog
 from compliance.logs.documents import Document
 from compliance.logs.endpoints_records import EndpointsRun
 from compliance.logs.power.nameplate import Nameplate
+from compliance.logs.power.run import PowerRun
 from compliance.logs.summary import SummaryLog
+from compliance.logs.user_conf import Conf
 from compliance.logs.verdicts import VerifyText
-from compliance.power_records import PowerRun
-from compliance.user_conf import Conf
 from compliance.vocabulary import AuditId, Division, Scenario
 
 

@@ -12,12 +12,12 @@ from pathlib import Path
 
 from compliance.checks.model import Check, Outcome, Scope, State, Subject, Verdicts
 from compliance.checks.registry import all_checks
-from compliance.discover import Outline, find_system, outline, with_systems
-from compliance.discover_files import fill
+from compliance.discovery.files import fill
+from compliance.discovery.submission import Outline, find_system, outline, with_systems
 from compliance.judge import INVALID, JudgedResult, Judgement, counts, judged_result, run_checks, subject_of
 from compliance.logs.detail_keys import REPORTED_KEYS
 from compliance.records import Result, RunLogs, Submission, SubmitterEntry, SystemEntry, TreeFile
-from compliance.rule_types import Round
+from compliance.rulebook.model import Round
 from compliance.vocabulary import Profile
 
 _LAST = "\U0010ffff"

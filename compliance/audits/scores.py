@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from compliance.audits.stated import stated
 from compliance.logs.detail import DetailLog
 from compliance.logs.verdicts import VerifyText
-from compliance.metric import BASE_KEYS
+from compliance.metrics.performance import BASE_KEYS
 from compliance.vocabulary import Scenario
 
 _NS_PER_S = 1e9

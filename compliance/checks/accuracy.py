@@ -19,7 +19,7 @@ from compliance.checks.facts import (
 from compliance.checks.model import Finding, Scope, Skip, Subject
 from compliance.checks.registry import check
 from compliance.logs.accuracy_txt import AccuracyText, Score
-from compliance.rule_types import AccuracyTarget
+from compliance.rulebook.model import AccuracyTarget
 from compliance.vocabulary import Severity
 
 _TEXT = "accuracy.txt"

@@ -3,7 +3,7 @@
 from compliance.checks.facts import amount, benchmark_of, result_of
 from compliance.checks.model import Subject
 from compliance.logs.accuracy_txt import AccuracyText
-from compliance.rule_types import AccuracyTarget
+from compliance.rulebook.model import AccuracyTarget
 
 _LENGTHS = ("TOKENS_PER_SAMPLE", "GEN_LEN")
 # Answers whose mean comes so near the greatest length are cut there, nearly each of them.

@@ -20,7 +20,7 @@ from compliance.checks.model import Finding, Scope, Skip, Subject
 from compliance.checks.registry import check
 from compliance.logs.documents import JsonValue
 from compliance.logs.endpoints_official import MIN_DURATION, SAMPLE_INDEX_SEED, SCHEDULE_SEED
-from compliance.metric import endpoints_keys, endpoints_scenario
+from compliance.metrics.performance import endpoints_keys, endpoints_scenario
 from compliance.vocabulary import Scenario, Severity
 
 _ENDPOINTS = ("endpoints",)

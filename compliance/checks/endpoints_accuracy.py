@@ -15,10 +15,10 @@ from compliance.checks.endpoints_facts import (
 from compliance.checks.facts import amount, benchmark_of, is_open, number_in, result_of, strictly
 from compliance.checks.model import Finding, Scope, Skip, Subject
 from compliance.checks.registry import check
-from compliance.endpoints_scores import TargetScore, target_scores
 from compliance.logs.documents import JsonValue
 from compliance.logs.endpoints_official import ACCURACY_COUNT, ACCURACY_SCORE, ERRORS, TOTAL_COUNT
-from compliance.rule_types import AccuracyTarget
+from compliance.metrics.endpoints import TargetScore, target_scores
+from compliance.rulebook.model import AccuracyTarget
 from compliance.vocabulary import Scenario, Severity
 
 _NEEDS = (*NEEDS_ACCURACY, "benchmark")

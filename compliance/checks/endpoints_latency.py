@@ -9,8 +9,8 @@ from compliance.checks.registry import check
 from compliance.logs.endpoints import as_float
 from compliance.logs.endpoints_official import LATENCY_P99, TPOT_P99, TTFT_P99
 from compliance.logs.endpoints_records import Distribution
-from compliance.metric import endpoints_scenario
-from compliance.rule_types import ScenarioRules
+from compliance.metrics.performance import endpoints_scenario
+from compliance.rulebook.model import ScenarioRules
 from compliance.vocabulary import Scenario, Severity
 
 _PERCENT = 99.0

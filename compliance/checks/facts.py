@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from compliance.checks.model import Finding, Subject
 from compliance.logs.detail import LogValue
 from compliance.records import Result, RunLogs, SystemEntry, Unreadable
-from compliance.rule_types import BenchmarkRules, ScenarioRules
+from compliance.rulebook.model import BenchmarkRules, ScenarioRules
 from compliance.vocabulary import Division, Profile, Scenario, Severity
 
 OFFICIAL = (Profile.OFFICIAL,)

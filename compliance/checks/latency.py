@@ -19,7 +19,7 @@ from compliance.checks.hints import fix_of_error
 from compliance.checks.model import Finding, Scope, Skip, Subject
 from compliance.checks.performance import latency_alone
 from compliance.checks.registry import check
-from compliance.rule_types import ScenarioRules
+from compliance.rulebook.model import ScenarioRules
 from compliance.vocabulary import Scenario, Severity
 
 TTFT_KEY = "result_first_token_99.00_percentile_latency_ns"

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from compliance.records import Result, Submission, SubmitterEntry, SystemEntry
-from compliance.rule_types import BenchmarkRules, Round, ScenarioRules
+from compliance.rulebook.model import BenchmarkRules, Round, ScenarioRules
 from compliance.vocabulary import Profile, Severity
 
 

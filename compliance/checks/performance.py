@@ -17,7 +17,7 @@ from compliance.checks.facts import (
 )
 from compliance.checks.model import Finding, Scope, Skip, Subject
 from compliance.checks.registry import check
-from compliance.metric import BASE_KEYS, metric_key
+from compliance.metrics.performance import BASE_KEYS, metric_key
 from compliance.vocabulary import Division, Scenario, Severity
 
 _LOG = ("loadgen", "performance")

@@ -8,7 +8,7 @@ from compliance.checks.facts import amount, benchmark_of, is_open, place, result
 from compliance.checks.model import Finding, Scope, Skip, Subject
 from compliance.checks.registry import check
 from compliance.logs.documents import Document
-from compliance.metric import metric_key, read_metric
+from compliance.metrics.performance import metric_key, read_metric
 from compliance.vocabulary import Severity
 from systems.fleet import read_fleet
 from systems.roofline import Roofline, roofline

@@ -6,12 +6,12 @@ from compliance.checks.facts import DETAIL, about, graded, missing, result_of, w
 from compliance.checks.model import Finding, Scope, Skip, Subject
 from compliance.checks.power_facts import MEASURE_AGAIN, MOST_FINDINGS, phases_of, power_of, testing_duration_drop
 from compliance.checks.registry import check
-from compliance.discover_power import logged_window
+from compliance.discovery.power import logged_window
+from compliance.logs.power.run import CLIENT, SERVER, SPL, PowerPhase
 from compliance.logs.power.session import Session
 from compliance.logs.power.window import PowerMark, PowerWindow
-from compliance.power_metric import query_count
-from compliance.power_records import CLIENT, SERVER, SPL, PowerPhase
-from compliance.power_rules import load_power_rules
+from compliance.metrics.power import query_count
+from compliance.rulebook.power import load_power_rules
 from compliance.vocabulary import Scenario, Severity
 
 _POWER = ("power",)

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from compliance.checks.facts import result_of
 from compliance.checks.model import Finding, Subject
+from compliance.logs.power.run import CLIENT, SERVER, PowerPhase, PowerRun
 from compliance.logs.power.session import Session
-from compliance.power_records import CLIENT, SERVER, PowerPhase, PowerRun
 
 MEASURE_AGAIN = (
     "Repeat the power measurement from ranging to testing with the power workflow, and copy its files unchanged."

@@ -11,8 +11,8 @@ from compliance.checks.model import Finding, Scope, Skip, Subject
 from compliance.checks.power_facts import MEASURE_AGAIN, at, power_of
 from compliance.checks.registry import check
 from compliance.logs.power.ptd import PtdEvent, PtdKind, PtdLog
-from compliance.power_records import CLIENT_LOG, PTD_LOG, SERVER, SERVER_LOG, PowerRun
-from compliance.power_rules import load_power_rules
+from compliance.logs.power.run import CLIENT_LOG, PTD_LOG, SERVER, SERVER_LOG, PowerRun
+from compliance.rulebook.power import load_power_rules
 from compliance.vocabulary import Severity
 
 _NEEDS = ("power", "sessions", "ptd_log")

@@ -15,10 +15,10 @@ from compliance.checks.power_facts import (
     testing_duration_drop,
 )
 from compliance.checks.registry import check
+from compliance.logs.power.run import CLIENT, SERVER, SPL, PowerPhase
 from compliance.logs.power.session import Session
 from compliance.logs.power.spl import SplLog
-from compliance.power_records import CLIENT, SERVER, SPL, PowerPhase
-from compliance.power_rules import load_power_rules
+from compliance.rulebook.power import load_power_rules
 from compliance.vocabulary import Severity
 
 _SESSIONS = ("power", "sessions")

@@ -8,9 +8,9 @@ from compliance.checks.model import Finding, Scope, Skip, Subject
 from compliance.checks.power_facts import MEASURE_AGAIN, MOST_FINDINGS, at, sessions_of, shown
 from compliance.checks.registry import check
 from compliance.logs.documents import JsonValue
+from compliance.logs.power.run import SERVER
 from compliance.logs.power.session import Exchange
-from compliance.power_records import SERVER
-from compliance.power_rules import PtdRules, load_power_rules
+from compliance.rulebook.power import PtdRules, load_power_rules
 
 _NEEDS = ("power", "sessions")
 _IDENTIFY, _STOP, _AUTO = "Identify", "Stop", "Auto"

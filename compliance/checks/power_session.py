@@ -8,9 +8,9 @@ from compliance.checks.model import Finding, Scope, Skip, Subject
 from compliance.checks.power_facts import MEASURE_AGAIN, at, power_of, sessions_of, shown
 from compliance.checks.registry import check
 from compliance.logs.documents import JsonValue
+from compliance.logs.power.run import CLIENT, SERVER, PowerRun
 from compliance.logs.power.session import Session
-from compliance.power_records import CLIENT, SERVER, PowerRun
-from compliance.power_rules import load_power_rules
+from compliance.rulebook.power import load_power_rules
 
 _NEEDS = ("power", "sessions")
 _RELEASE = "Install the released power workflow (mlcommons/power) unchanged on both ends and measure again."

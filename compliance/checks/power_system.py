@@ -7,10 +7,10 @@ from compliance.checks.facts import graded, result_of, strictly, system_of
 from compliance.checks.model import Finding, Scope, Skip, Subject
 from compliance.checks.power_facts import power_of, shown
 from compliance.checks.registry import check
-from compliance.discover_power import nameplate_path
+from compliance.discovery.power import nameplate_path
 from compliance.logs.documents import pointer_of
 from compliance.logs.power.nameplate import Nameplate
-from compliance.power_rules import load_power_rules
+from compliance.rulebook.power import load_power_rules
 from compliance.vocabulary import Severity
 
 _WRITE_NAMEPLATE = (

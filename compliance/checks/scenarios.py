@@ -18,8 +18,8 @@ from compliance.checks.facts import (
 )
 from compliance.checks.model import Finding, Scope, Skip, Subject
 from compliance.checks.registry import check
-from compliance.metric import read_metric
-from compliance.rule_types import BenchmarkRules, Round, SuiteRules
+from compliance.metrics.performance import read_metric
+from compliance.rulebook.model import BenchmarkRules, Round, SuiteRules
 from compliance.vocabulary import Scenario, Severity, Suite
 
 _INFER = (Suite.EDGE, Suite.BOTH)

@@ -6,9 +6,9 @@ from pathlib import PurePosixPath
 from compliance.checks.facts import graded, result_of, strictly
 from compliance.checks.model import Finding, Scope, Skip, Subject
 from compliance.checks.registry import check
-from compliance.discover import CACHE_DIR
-from compliance.power_rules import load_power_rules
+from compliance.discovery.submission import CACHE_DIR
 from compliance.records import RunLogs, SubmitterEntry, TreeFile
+from compliance.rulebook.power import load_power_rules
 from compliance.vocabulary import Division, Severity
 
 _DIVISIONS = {division.value for division in Division}

@@ -4,9 +4,9 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from compliance.endpoints_scores import target_scores
+from compliance.metrics.endpoints import target_scores
 from compliance.records import Result
-from compliance.rule_types import BenchmarkRules
+from compliance.rulebook.model import BenchmarkRules
 
 
 @dataclass(frozen=True, slots=True)

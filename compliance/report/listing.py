@@ -9,11 +9,11 @@ from compliance.judge import JudgedResult, Judgement
 from compliance.logs.documents import Document, JsonValue
 from compliance.logs.endpoints_official import ACCURACY_SCORE
 from compliance.logs.endpoints_official import SCENARIO as ENDPOINTS_SCENARIO
-from compliance.metric import BASE_UNITS, metric_key
-from compliance.power_metric import design_power_watts, power_metric
-from compliance.power_rules import load_power_rules
+from compliance.metrics.performance import BASE_UNITS, metric_key
+from compliance.metrics.power import design_power_watts, power_metric
 from compliance.records import Result, SystemEntry
-from compliance.rule_types import BenchmarkRules, Round
+from compliance.rulebook.model import BenchmarkRules, Round
+from compliance.rulebook.power import load_power_rules
 from compliance.vocabulary import Scenario
 
 SYSTEM_FIELDS = (

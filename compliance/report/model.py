@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime
 
 from compliance.checks.model import Finding, Outcome, State
 from compliance.judge import INVALID, NOT_JUDGED, VALID, JudgedResult, Judgement
-from compliance.metric import read_metric
+from compliance.metrics.performance import read_metric
 from compliance.report.accuracy import AccuracyValue, accuracy_values, finite
 from compliance.report.listing import Listing, listings
 from compliance.vocabulary import Profile, Severity

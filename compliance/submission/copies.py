@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from compliance.discover_files import fill
-from compliance.rule_types import Layout
+from compliance.discovery.files import fill
+from compliance.rulebook.model import Layout
 from compliance.submission.draft import Draft, DraftFile, Step, TreePlan, settled
 from compliance.submission.layout_paths import ResultKey, benchmarks_in, folders_of, results_in
 from compliance.submission.leftovers import OPEN, without_leftovers

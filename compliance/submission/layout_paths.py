@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from compliance.discover_files import fill
-from compliance.rule_types import Layout
+from compliance.discovery.files import fill
+from compliance.rulebook.model import Layout
 from compliance.vocabulary import AuditId, Division
 
 FILES = ("system", "model_mapping", "measurements", "user_conf", "readme")

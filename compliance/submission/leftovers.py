@@ -1,7 +1,7 @@
 """What is left of a system or a submitter once its results have gone: the official checker fails on it, or stops."""
 
-from compliance.discover_files import fill
-from compliance.rule_types import Layout
+from compliance.discovery.files import fill
+from compliance.rulebook.model import Layout
 from compliance.submission.draft import Draft, Step, TreePlan, settled
 from compliance.submission.layout_paths import ResultKey, results_in
 from compliance.vocabulary import Division

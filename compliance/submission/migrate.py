@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from compliance.errors import UnreadableFile
-from compliance.rule_types import Layout
+from compliance.rulebook.model import Layout
 from compliance.submission.draft import Draft, DraftFile, Step, TreePlan, settled
 from compliance.submission.layout_paths import ResultKey, Spot, locate, place_of, results_in
 
@@ -113,7 +113,7 @@ def _folder(spot: Spot) -> tuple[str, ...]:
 
 
 def _first_measurements(spots: Mapping[str, Spot | None]) -> dict[tuple[str, ...], str]:
-    """The measurements file of each result: the first by name, as `compliance.discover` reads it."""
+    """The measurements file of each result: the first by name, as `compliance.discovery.submission` reads it."""
     found: dict[tuple[str, ...], str] = {}
     for spot in spots.values():
         if spot is not None and spot.role == "measurements" and "file" in spot.names:

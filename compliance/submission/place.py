@@ -7,7 +7,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from compliance.errors import RenderError
-from compliance.rule_types import Layout
+from compliance.rulebook.model import Layout
 from compliance.vocabulary import AuditId, Division, Scenario
 
 ACCURACY_LOG = "mlperf_log_accuracy.json"

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from compliance.checks.facts import INFERABLE
-from compliance.discover_files import fill
-from compliance.discover_result import scenario_named
-from compliance.rule_types import Layout, Round
+from compliance.discovery.files import fill
+from compliance.discovery.results import scenario_named
+from compliance.rulebook.model import Layout, Round
 from compliance.submission.copies import OpenMove, copy_low_targets, copy_result, remove, to_open
 from compliance.submission.draft import Draft, Step, TreePlan, settled
 from compliance.submission.layout_paths import ResultKey, benchmarks_in, folders_of, results_in

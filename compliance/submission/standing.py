@@ -8,7 +8,7 @@ from compliance.checks.model import Finding, Subject
 from compliance.checks.scenarios import suite_of
 from compliance.judge import INVALID, JudgedResult, Judgement, counts
 from compliance.records import Result
-from compliance.rule_types import SuiteRules
+from compliance.rulebook.model import SuiteRules
 from compliance.submission.layout_paths import ResultKey
 from compliance.vocabulary import Profile, Scenario, Suite
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from compliance.discover_files import fill
-from compliance.rule_types import Layout
+from compliance.discovery.files import fill
+from compliance.rulebook.model import Layout
 from compliance.submission.draft import Draft, DraftFile, Step, TreePlan
 from compliance.submission.layout_paths import results_in
 from compliance.submission.place import ACCURACY_LOG, ACCURACY_TEXT, TRUNCATED_AUDITS

@@ -2,7 +2,7 @@
 
 import json
 
-from compliance.rule_types import BenchmarkRules, Round, ScenarioRules
+from compliance.rulebook.model import BenchmarkRules, Round, ScenarioRules
 from compliance.vocabulary import Division, Scenario
 
 _ONE_AT_A_TIME = (Scenario.SINGLE_STREAM, Scenario.MULTI_STREAM)

@@ -11,7 +11,7 @@ from typing import Any, cast
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from compliance.rulebook import round_names
+from compliance.rulebook.rounds import round_names
 from compliance.vocabulary import Scenario
 from harness.campaign.model import (
     Campaign,

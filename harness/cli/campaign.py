@@ -8,7 +8,7 @@ import typer
 from harness.cli import end_in_order
 
 if TYPE_CHECKING:
-    from compliance.rule_types import Round
+    from compliance.rulebook.model import Round
     from harness.campaign.model import Campaign
 
 CampaignFile = Annotated[Path, typer.Argument(metavar="CAMPAIGN", help="The campaign's YAML file.")]
@@ -16,7 +16,7 @@ CampaignFile = Annotated[Path, typer.Argument(metavar="CAMPAIGN", help="The camp
 
 def load(path: Path) -> "tuple[Campaign, Round]":
     """A campaign with the rules of its round. Raises CampaignError, RuleError."""
-    from compliance.rulebook import load_round  # noqa: PLC0415 - pydantic only when a campaign is read
+    from compliance.rulebook.rounds import load_round  # noqa: PLC0415 - pydantic only when a campaign is read
     from harness.campaign.load import load_campaign  # noqa: PLC0415
 
     campaign = load_campaign(path)
@@ -37,7 +37,7 @@ def init(
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it is there.")] = False,
 ) -> None:
     """Write a commented campaign file for a system, a benchmark and a SUT."""
-    from compliance.rulebook import load_round  # noqa: PLC0415
+    from compliance.rulebook.rounds import load_round  # noqa: PLC0415
     from compliance.vocabulary import Division  # noqa: PLC0415
     from harness.campaign.init import campaign_text  # noqa: PLC0415
     from harness.errors import CampaignError, UsageError  # noqa: PLC0415

@@ -26,7 +26,7 @@ def accuracy(  # noqa: PLR0913 - one option per input of the score
     write: Annotated[bool, typer.Option("--write", help="Write accuracy.txt beside the log.")] = False,
 ) -> None:
     """Score an accuracy log again and compare it with the benchmark's targets."""
-    from compliance.rulebook import load_round  # noqa: PLC0415
+    from compliance.rulebook.rounds import load_round  # noqa: PLC0415
     from compliance.vocabulary import Division  # noqa: PLC0415
     from harness.plan.plan import benchmark_rules  # noqa: PLC0415
     from harness.run.scoring import render_scores, score_log  # noqa: PLC0415
@@ -60,7 +60,7 @@ def audit(
     round_name: Rules = "v6.1",
 ) -> None:
     """Verify an audit run again and write its verify_accuracy.txt."""
-    from compliance.rulebook import load_round  # noqa: PLC0415
+    from compliance.rulebook.rounds import load_round  # noqa: PLC0415
     from compliance.vocabulary import AuditId, Scenario  # noqa: PLC0415
     from harness.plan.audits import verify  # noqa: PLC0415
     from harness.plan.plan import benchmark_rules  # noqa: PLC0415

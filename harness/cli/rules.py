@@ -17,8 +17,8 @@ def rules(
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
     """Print the rules of a round or of one benchmark, or what differs between two rounds."""
-    from compliance.rulebook import load_round, round_names  # noqa: PLC0415
-    from compliance.rules_text import (  # noqa: PLC0415
+    from compliance.rulebook.rounds import load_round, round_names  # noqa: PLC0415
+    from compliance.rulebook.text import (  # noqa: PLC0415
         benchmark_json,
         benchmark_text,
         diff_rounds,

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from compliance.rule_types import Round, ScenarioRules
-from compliance.rulebook import load_round
+from compliance.rulebook.model import Round, ScenarioRules
+from compliance.rulebook.rounds import load_round
 from compliance.vocabulary import Scenario
 from harness.campaign.load import parse_campaign
 from harness.campaign.model import Campaign

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from compliance.report.model import Report
-from compliance.rulebook import load_round
+from compliance.rulebook.rounds import load_round
 from compliance.vocabulary import Scenario
 from harness.campaign.load import load_campaign
 from harness.demo import assets

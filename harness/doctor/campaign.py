@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import psutil
 
-from compliance.rule_types import BenchmarkRules, Round
+from compliance.rulebook.model import BenchmarkRules, Round
 from harness.campaign.model import Campaign, WorkerChoice
 from harness.campaign.system import CAPTURE, check_system
 from harness.doctor.finding import Finding, fail, ok, warn

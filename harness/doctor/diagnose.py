@@ -16,7 +16,7 @@ from pathlib import Path
 
 import psutil
 
-from compliance.rule_types import Round
+from compliance.rulebook.model import Round
 from harness.campaign.model import Campaign
 from harness.doctor.campaign import campaign_findings
 from harness.doctor.finding import Finding, Level, fail, ok, warn

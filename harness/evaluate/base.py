@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from compliance.rule_types import BenchmarkRules
+from compliance.rulebook.model import BenchmarkRules
 from compliance.vocabulary import Division
 from harness.errors import EvaluationError
 from harness.evaluate.choice import exact_match

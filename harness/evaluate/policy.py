@@ -3,7 +3,7 @@
 from importlib.util import find_spec
 from pathlib import Path
 
-from compliance.rule_types import BenchmarkRules
+from compliance.rulebook.model import BenchmarkRules
 from compliance.vocabulary import Division
 from harness.errors import EvaluationError
 from harness.evaluate.metrics import COUNT_METRICS, GEN_LEN, ROUGE_METRICS, ROUGELSUM

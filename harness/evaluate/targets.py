@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from compliance.rule_types import AccuracyTarget
+from compliance.rulebook.model import AccuracyTarget
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from compliance.rule_types import Round
+from compliance.rulebook.model import Round
 from compliance.submission.manifest import Manifest
 from harness.campaign.model import Campaign
 from harness.campaign.system import describe_system

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from compliance.rule_types import BenchmarkRules, Round
+from compliance.rulebook.model import BenchmarkRules, Round
 from compliance.vocabulary import Division, Scenario
 from harness.run.record import RunRecord
 

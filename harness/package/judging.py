@@ -4,11 +4,11 @@ import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from compliance.discovery.rounds import Detection, detect_round
 from compliance.errors import UndecidedRound, UnknownRound, UnreadableFile
 from compliance.report.model import NAMED, Report, build_report
 from compliance.report.plain import one_line
-from compliance.round_detection import Detection, detect_round
-from compliance.rulebook import benchmark_of, load_round, round_marks, round_names
+from compliance.rulebook.rounds import benchmark_of, load_round, round_marks, round_names
 from compliance.streaming import judge_streaming
 from compliance.submission.manifest import manifest_path, read_manifest
 from compliance.vocabulary import Profile

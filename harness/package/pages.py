@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from compliance.rule_types import ScenarioRules
+from compliance.logs.user_conf import read_conf
+from compliance.rulebook.model import ScenarioRules
 from compliance.submission.bandwidth import bandwidth, token_bounds
 from compliance.submission.private import public_name
-from compliance.user_conf import read_conf
 from harness.package.input import ACCURACY, PERFORMANCE, PackageInput, ScenarioRuns
 from harness.run.record import RunRecord
 from sut.protocol import SutFacts

@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from compliance.discover import discover
+from compliance.discovery.submission import discover
 from compliance.judge import judge
 from compliance.report.json_ import render_json
 from compliance.report.model import FAIL
 from compliance.report.text import render_text
-from compliance.rulebook import load_round
+from compliance.rulebook.rounds import load_round
 from compliance.submission.draft import read_draft
 from compliance.submission.layout_paths import results_in
 from compliance.submission.migrate import Side, read_migration

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from compliance.rulebook import load_round, round_names
+from compliance.rulebook.rounds import load_round, round_names
 from compliance.submission.copies import OpenMove, copy_low_targets, suite_in, to_open
 from compliance.submission.draft import Draft, TreePlan, read_draft
 from compliance.submission.layout_paths import ResultKey, benchmarks_in, results_in

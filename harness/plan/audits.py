@@ -9,7 +9,7 @@ from pathlib import Path
 from compliance.audits import test06
 from compliance.audits.base import AuditPlan
 from compliance.logs.accuracy import iter_accuracy
-from compliance.rule_types import BenchmarkRules
+from compliance.rulebook.model import BenchmarkRules
 from compliance.vocabulary import AuditId, Scenario
 from harness.errors import PlanError
 from harness.storage import write_atomic

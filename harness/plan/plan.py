@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from compliance.rule_types import BenchmarkRules, Round
+from compliance.rulebook.model import BenchmarkRules, Round
 from compliance.vocabulary import AuditId, Division, Mode, Scenario
 from harness.campaign.model import Campaign
 from harness.core.spec import LoadgenSettings

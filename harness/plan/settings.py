@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from compliance.audits.base import AuditPlan
-from compliance.rule_types import BenchmarkRules, Round, ScenarioRules
+from compliance.rulebook.model import BenchmarkRules, Round, ScenarioRules
 from compliance.vocabulary import Division, Mode, Scenario
 from harness.core.spec import LoadgenSettings
 from harness.errors import PlanError

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from compliance.errors import ComplianceError
-from compliance.rule_types import BenchmarkRules, Round
-from compliance.rulebook import benchmark_of, load_round
+from compliance.rulebook.model import BenchmarkRules, Round
+from compliance.rulebook.rounds import benchmark_of, load_round
 from compliance.vocabulary import Scenario
 from harness.report.facts import measure, validity_facts
 from harness.report.model import (

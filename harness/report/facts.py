@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from compliance.logs.detail import DetailLog
-from compliance.rule_types import BenchmarkRules, ScenarioRules
+from compliance.rulebook.model import BenchmarkRules, ScenarioRules
 from harness.report import samples as quantities
 from harness.report.model import Distribution, Fact, Series
 from harness.report.runs import RunFolder

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from compliance.errors import ComplianceError
-from compliance.rule_types import BenchmarkRules
+from compliance.rulebook.model import BenchmarkRules
 from harness.campaign.model import Campaign
 from harness.errors import HarnessError, StorageError
 from harness.evaluate import Evaluation, compare, default_evaluator

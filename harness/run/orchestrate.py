@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from compliance.rule_types import Round
+from compliance.rulebook.model import Round
 from harness.campaign.model import Campaign, WorkerChoice
 from harness.campaign.system import check_system
 from harness.core.preflight import stray_audit

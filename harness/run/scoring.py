@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from compliance.rule_types import BenchmarkRules
+from compliance.rulebook.model import BenchmarkRules
 from compliance.vocabulary import Division
 from harness.errors import EvaluationError
 from harness.evaluate import Evaluation, TargetRow, compare, default_evaluator, evaluate

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from compliance.report.model import build_report
 from compliance.report.text import render_text
-from compliance.rulebook import load_round
+from compliance.rulebook.rounds import load_round
 from compliance.streaming import JudgedSystem, judge_streaming
 from compliance.vocabulary import Profile
 from harness.package.parallel import judged_by

@@ -11,14 +11,14 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from compliance.discover import discover
+from compliance.discovery.submission import discover
 from compliance.judge import judge
 from compliance.report.json_ import render_json
 from compliance.report.junit import render_junit
 from compliance.report.model import Report, build_report, weighs
 from compliance.report.sarif import render_sarif
 from compliance.report.text import render_text
-from compliance.rulebook import load_round
+from compliance.rulebook.rounds import load_round
 from compliance.vocabulary import Profile, Severity
 from tests.support.bug_trees import GIVEN, MAKERS, BugTree
 from tests.support.log_lines import mllog

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from compliance.discover import discover
+from compliance.discovery.submission import discover
 from compliance.judge import judge
-from compliance.metric import read_metric
-from compliance.rulebook import load_round, round_names
+from compliance.metrics.performance import read_metric
+from compliance.rulebook.rounds import load_round, round_names
 
 SHARED = Path(__file__).parents[2].parent / "shared"
 CASES = sorted(

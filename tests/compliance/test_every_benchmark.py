@@ -3,9 +3,9 @@
 import pytest
 
 from compliance.checks.model import State
-from compliance.discover import discover
+from compliance.discovery.submission import discover
 from compliance.judge import judge
-from compliance.rulebook import load_round, round_names
+from compliance.rulebook.rounds import load_round, round_names
 from tests.support.trees import clean_tree
 
 OFFICIAL = [name for name in round_names() if load_round(name).official]

@@ -10,7 +10,7 @@ import unicodedata
 
 import pytest
 
-from compliance.discover import discover
+from compliance.discovery.submission import discover
 from compliance.judge import INTERNAL, judge
 from compliance.report.csv_ import render_csv
 from compliance.report.json_ import render_json
@@ -19,7 +19,7 @@ from compliance.report.markdown import render_markdown
 from compliance.report.model import build_report
 from compliance.report.sarif import render_sarif
 from compliance.report.text import render_text
-from compliance.rulebook import load_round
+from compliance.rulebook.rounds import load_round
 from compliance.vocabulary import Profile
 from harness.cli import main
 from tests.support.mutator import Mutator
@@ -140,11 +140,11 @@ def test_what_is_no_file_is_not_opened(tmp_path, monkeypatch, rest, kind):
 JUDGE = """
 import resource, sys
 from pathlib import Path
-from compliance.discover import discover
+from compliance.discovery.submission import discover
 from compliance.judge import judge
 from compliance.report.model import build_report
 from compliance.report.text import render_text
-from compliance.rulebook import load_round
+from compliance.rulebook.rounds import load_round
 from compliance.vocabulary import Profile
 round_ = load_round("v6.1")
 report = build_report(judge(discover(Path(sys.argv[1]), round_), round_), Profile.STRICT)

@@ -6,9 +6,9 @@ import shutil
 import pytest
 
 from compliance.checks.model import Check, Scope, State, Subject
-from compliance.discover import discover, official_name
+from compliance.discovery.submission import discover, official_name
 from compliance.judge import judge, run_check
-from compliance.rulebook import RULES_DIR, load_round, read_round
+from compliance.rulebook.rounds import RULES_DIR, load_round, read_round
 from tests.support.endpoint_trees import endpoints_tree
 from tests.support.faults import renamed_benchmark, tree
 from tests.support.trees import ORG, clean_tree

@@ -7,7 +7,7 @@ from jsonschema import Draft202012Validator
 
 from compliance.errors import ComplianceError
 from compliance.logs.detail_decode import decode_strict
-from compliance.rulebook import load_round
+from compliance.rulebook.rounds import load_round
 from compliance.schema import BASE_URI, SchemaProblem, schema_names, schema_text, validate
 from tests.support.loadgen_run import loadgen_logs
 from tests.support.log_lines import record

@@ -2,8 +2,8 @@
 
 import pytest
 
-from compliance import discover_result
-from compliance.discover import discover
+from compliance.discovery import results as results_of
+from compliance.discovery.submission import discover
 from compliance.judge import judge
 from compliance.streaming import judge_streaming
 from tests.support.broken_trees import CASES
@@ -34,7 +34,7 @@ def test_a_reader_that_breaks_off_costs_its_file(tmp_path, monkeypatch):
 
     tree = clean_tree()
     root = tree.write(tmp_path)
-    monkeypatch.setattr(discover_result, "read_summary", breaks_off)
+    monkeypatch.setattr(results_of, "read_summary", breaks_off)
     result = discover(root, tree.round).submitters[0].systems[0].results[0]
     noted = [entry.reason for entry in result.unreadable if entry.path.endswith("mlperf_log_summary.txt")]
     assert noted

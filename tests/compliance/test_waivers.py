@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from compliance.discover import discover
+from compliance.discovery.submission import discover
 from compliance.errors import UnreadableFile
 from compliance.judge import judge
 from compliance.report.model import build_report

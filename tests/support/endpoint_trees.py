@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 
 import yaml
 
-from compliance.rule_types import AccuracyTarget, BenchmarkRules
+from compliance.rulebook.model import AccuracyTarget, BenchmarkRules
 from compliance.vocabulary import AuditId, Scenario
 from tests.support.trees import Tree, clean_tree
 

@@ -10,8 +10,8 @@ from compliance.logs.accuracy_txt import read_accuracy_text
 from compliance.logs.detail import read_checked
 from compliance.logs.documents import read_document
 from compliance.logs.summary import read_summary
+from compliance.logs.user_conf import load_conf
 from compliance.logs.verdicts import read_verify
-from compliance.user_conf import load_conf
 
 READERS: dict[str, Callable[[Path], object]] = {
     "mlperf_log_detail.txt": read_checked,

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from compliance.power_rules import load_power_rules
+from compliance.rulebook.power import load_power_rules
 from tests.support.tree_files import Record
 from tests.support.trees import DETAIL, SUMMARY, SYSTEM, Tree, clean_tree
 

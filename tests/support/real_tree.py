@@ -4,7 +4,7 @@ import json
 import shutil
 from pathlib import Path
 
-from compliance.rulebook import load_round
+from compliance.rulebook.rounds import load_round
 from tests.support.loadgen_run import loadgen_logs
 
 SUBMITTER, SYSTEM, BENCHMARK = "AcmeAI", "1x-demo", "llama2-70b-99.9"

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from compliance.rule_types import BenchmarkRules, Round, ScenarioRules
+from compliance.rulebook.model import BenchmarkRules, Round, ScenarioRules
 from compliance.vocabulary import Scenario
 
 _PRINTED = {

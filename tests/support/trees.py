@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from compliance.discover_files import fill
-from compliance.metric import BASE_KEYS
-from compliance.rule_types import BenchmarkRules, Round
-from compliance.rulebook import load_round
+from compliance.discovery.files import fill
+from compliance.metrics.performance import BASE_KEYS
+from compliance.rulebook.model import BenchmarkRules, Round
+from compliance.rulebook.rounds import load_round
 from compliance.vocabulary import AuditId, Scenario
 from tests.support.tree_files import Record, accuracy_log, accuracy_records, performance_records, scores, truncated
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from compliance.rulebook import load_round
+from compliance.rulebook.rounds import load_round
 from systems import accelerators as tools
 from systems.capture import Stated, capture, find_accelerators, run_tool
 from systems.host import read_disks, read_network_cards, read_processor

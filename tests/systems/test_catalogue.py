@@ -5,7 +5,7 @@ import json
 import pytest
 import yaml
 
-from compliance.rulebook import load_round
+from compliance.rulebook.rounds import load_round
 from systems import catalogue
 from systems.catalogue import CatalogueError, accelerator_models, find_accelerator, sut_text, system_ids, system_text
 

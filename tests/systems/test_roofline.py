@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compliance.rulebook import load_round, round_names
+from compliance.rulebook.rounds import load_round, round_names
 from systems.catalogue import AcceleratorModel, Cell, accelerator_models
 from systems.fleet import Accelerators, peak_tflops, read_fleet
 from systems.roofline import roofline

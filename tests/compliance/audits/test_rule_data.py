@@ -2,7 +2,7 @@
 
 import pytest
 
-from compliance.rulebook import load_round, round_names
+from compliance.rulebook.rounds import load_round, round_names
 from compliance.vocabulary import AuditId
 
 BENCHMARKS = [rules for name in round_names() for rules in load_round(name).benchmarks.values()]

@@ -5,7 +5,7 @@ import pytest
 from compliance.checks.audit_runs import RUN_CHECKS
 from compliance.checks.model import Scope, State
 from compliance.checks.registry import all_checks
-from compliance.discover import discover
+from compliance.discovery.submission import discover
 from compliance.judge import judge
 from tests.support.audit_faults import audited, differing, diffusion, line_cut, resnet
 from tests.support.faults import texts

@@ -3,7 +3,7 @@
 import pytest
 
 from compliance.checks.model import State
-from compliance.discover import discover
+from compliance.discovery.submission import discover
 from compliance.judge import judge
 from tests.support.faults import interactive, padded_log, scored
 from tests.support.trees import clean_tree

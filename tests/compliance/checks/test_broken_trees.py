@@ -6,10 +6,10 @@ import pytest
 
 from compliance.checks.model import State
 from compliance.checks.registry import all_checks
-from compliance.discover import discover
+from compliance.discovery.submission import discover
 from compliance.judge import judge
 from compliance.records import Unreadable
-from compliance.rulebook import load_round
+from compliance.rulebook.rounds import load_round
 from compliance.submission.manifest import Manifest, list_files, manifest_text
 from tests.support.broken_audits import AUDIT_CASES
 from tests.support.broken_endpoints import ENDPOINTS_CASES

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from compliance.judge import INTERNAL
-from compliance.metric import read_metric
+from compliance.metrics.performance import read_metric
 from compliance.report.model import build_report
 from compliance.vocabulary import Profile
 from tests.compliance.checks.test_broken_trees import failed, judged, speaks

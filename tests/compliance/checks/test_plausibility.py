@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from compliance.checks.model import Outcome, State
 from compliance.checks.plausibility import stated_format
-from compliance.discover import discover
+from compliance.discovery.submission import discover
 from compliance.judge import judge
 from compliance.logs.documents import Document
 from compliance.vocabulary import Severity

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from compliance.checks.model import State
-from compliance.discover import discover
+from compliance.discovery.submission import discover
 from compliance.judge import judge
-from compliance.power_metric import design_power_watts, power_metric
+from compliance.metrics.power import design_power_watts, power_metric
 from tests.support import power_faults as faults
 from tests.support.broken_power import GOOD
 from tests.support.power_trees import (

@@ -17,7 +17,7 @@ from compliance.logs.endpoints import (
 )
 from compliance.logs.endpoints_files import JSON_LIMIT_BYTES, YAML_LIMIT_BYTES, load_json, load_yaml
 from compliance.logs.endpoints_official import TOTAL_COUNT, at_path, official_values
-from compliance.rulebook import load_round
+from compliance.rulebook.rounds import load_round
 from compliance.schema import validate
 from compliance.vocabulary import Scenario
 from tests.support.endpoint_trees import config, endpoints_tree, scores, summary

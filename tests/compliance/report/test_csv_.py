@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from compliance.discover import discover
+from compliance.discovery.submission import discover
 from compliance.judge import judge
 from compliance.report.csv_ import COLUMNS, render_csv, render_csv_official
 from compliance.report.model import build_report
-from compliance.rulebook import load_round, round_names
+from compliance.rulebook.rounds import load_round, round_names
 from compliance.vocabulary import Profile
 from tests.support.faults import INTERACTIVE, numpy_scores
 from tests.support.power_trees import power_tree

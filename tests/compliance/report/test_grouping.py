@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from compliance.discover import discover
+from compliance.discovery.submission import discover
 from compliance.judge import judge
 from compliance.report.grouping import collapsed, grouped
 from compliance.report.model import build_report
-from compliance.rulebook import load_round
+from compliance.rulebook.rounds import load_round
 from compliance.vocabulary import Profile
 from tests.support.trees import clean_tree
 

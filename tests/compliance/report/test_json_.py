@@ -5,7 +5,7 @@ from datetime import date
 
 import pytest
 
-from compliance.discover import discover
+from compliance.discovery.submission import discover
 from compliance.judge import judge
 from compliance.report.json_ import render_json
 from compliance.report.model import build_report

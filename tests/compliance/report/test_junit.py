@@ -5,7 +5,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from compliance.discover import discover
+from compliance.discovery.submission import discover
 from compliance.judge import judge
 from compliance.report.junit import render_junit
 from compliance.report.model import build_report

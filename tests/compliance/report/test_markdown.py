@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from compliance.discover import discover
+from compliance.discovery.submission import discover
 from compliance.judge import judge
 from compliance.report.grouping import last_line
 from compliance.report.markdown import MOST_CHARACTERS, _code, _prose, render_markdown

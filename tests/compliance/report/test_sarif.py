@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 
 from compliance.checks.registry import all_checks
-from compliance.discover import discover
+from compliance.discovery.submission import discover
 from compliance.explain import explain
 from compliance.judge import judge
 from compliance.report.model import build_report

@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import pytest
 
-from compliance.discover import discover
+from compliance.discovery.submission import discover
 from compliance.judge import judge
 from compliance.report.model import build_report
 from compliance.report.plain import columns, plain
 from compliance.report.text import LINES_PER_RESULT, _findings, render_text
-from compliance.rulebook import load_round
+from compliance.rulebook.rounds import load_round
 from compliance.vocabulary import Profile
 from tests.support.broken_trees import CASES
 from tests.support.faults import stray_folder

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from compliance.rulebook import load_round
+from compliance.rulebook.rounds import load_round
 from compliance.submission.copies import OpenMove, copy_low_targets, copy_result, remove, suite_in, to_open
 from compliance.submission.draft import read_draft
 from compliance.submission.layout_paths import ResultKey

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compliance.rulebook import load_round
+from compliance.rulebook.rounds import load_round
 from compliance.submission.layout_paths import ResultKey, folders_of, locate, match, place_of, results_in
 
 OLD, NEW = load_round("v5.1").layout, load_round("v6.1").layout

@@ -1,6 +1,6 @@
 import pytest
 
-from compliance.rulebook import load_round
+from compliance.rulebook.rounds import load_round
 from compliance.submission.draft import read_draft
 from compliance.submission.layout_paths import ResultKey
 from compliance.submission.leftovers import without_leftovers

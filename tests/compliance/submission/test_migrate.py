@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from compliance.errors import UnreadableFile
-from compliance.rulebook import load_round
+from compliance.rulebook.rounds import load_round
 from compliance.submission.draft import TreePlan, read_draft
 from compliance.submission.merge import same_bytes
 from compliance.submission.migrate import (

@@ -2,9 +2,9 @@ import json
 
 import pytest
 
-from compliance.discover import discover
+from compliance.discovery.submission import discover
 from compliance.judge import VALID, judge
-from compliance.rulebook import load_round
+from compliance.rulebook.rounds import load_round
 from compliance.submission.draft import read_draft
 from compliance.submission.preprocess import Options, preprocess
 from compliance.submission.standing import Part, standings

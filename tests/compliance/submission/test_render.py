@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from compliance.errors import RenderError, TargetError, UnreadableFile
-from compliance.rulebook import load_round
+from compliance.rulebook.rounds import load_round
 from compliance.submission import render as module
 from compliance.submission.bandwidth import bandwidth, token_bounds
 from compliance.submission.manifest import manifest_path, read_manifest, verify_manifest

@@ -4,7 +4,7 @@ import json
 import pytest
 
 from compliance.errors import RenderError
-from compliance.rulebook import load_round
+from compliance.rulebook.rounds import load_round
 from compliance.submission.draft import read_draft
 from compliance.submission.manifest import read_manifest
 from compliance.submission.truncate_tree import truncate_tree

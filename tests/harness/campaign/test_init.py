@@ -1,6 +1,6 @@
 import pytest
 
-from compliance.rulebook import load_round
+from compliance.rulebook.rounds import load_round
 from compliance.vocabulary import Division
 from harness.campaign.init import campaign_text
 from harness.campaign.load import load_campaign

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from compliance.rulebook import load_round
+from compliance.rulebook.rounds import load_round
 from harness.campaign.load import load_campaign
 from harness.doctor.campaign import campaign_findings
 from harness.doctor.diagnose import diagnose, render

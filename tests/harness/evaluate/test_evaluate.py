@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from compliance.logs.accuracy_txt import read_accuracy_text
-from compliance.rule_types import AccuracyTarget
-from compliance.rulebook import load_round
+from compliance.rulebook.model import AccuracyTarget
+from compliance.rulebook.rounds import load_round
 from compliance.vocabulary import Division
 from harness.errors import EvaluationError
 from harness.evaluate import (

@@ -12,9 +12,9 @@ import pytest
 
 from compliance.checks.model import Check, Scope
 from compliance.checks.registry import all_checks
-from compliance.discover import discover, outline
+from compliance.discovery.submission import discover, outline
 from compliance.judge import INTERNAL, internal_check, judge
-from compliance.rulebook import load_round
+from compliance.rulebook.rounds import load_round
 from compliance.streaming import Job, judge_streaming
 from harness.package import parallel
 from harness.package.parallel import fitting_jobs, judged_by

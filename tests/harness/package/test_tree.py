@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from compliance.errors import RenderError
-from compliance.rulebook import load_round
+from compliance.rulebook.rounds import load_round
 from compliance.submission.manifest import verify_manifest
 from compliance.submission.originals import read_sums
 from compliance.submission.storage import sha256_file

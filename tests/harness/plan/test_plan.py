@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from compliance.rulebook import load_round
+from compliance.rulebook.rounds import load_round
 from compliance.vocabulary import AuditId, Scenario
 from harness.campaign.load import load_campaign, parse_campaign
 from harness.errors import PlanError

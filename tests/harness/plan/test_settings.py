@@ -10,7 +10,7 @@ import pytest
 
 from compliance.audits import test06
 from compliance.audits.base import plan_of
-from compliance.rulebook import load_round
+from compliance.rulebook.rounds import load_round
 from compliance.vocabulary import AuditId, Division, Mode, Scenario
 from harness.errors import PlanError
 from harness.plan.prediction import early_stopping_minimum, predict

@@ -12,10 +12,10 @@ import msgspec
 import numpy as np
 import pytest
 
-from compliance.discover import discover
+from compliance.discovery.submission import discover
 from compliance.judge import judge
 from compliance.report.model import build_report
-from compliance.rulebook import load_round
+from compliance.rulebook.rounds import load_round
 from compliance.vocabulary import Profile
 from harness.errors import StorageError
 from harness.report import write_report

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from compliance.rulebook import load_round
+from compliance.rulebook.rounds import load_round
 from harness.cli import main
 from harness.core.spec import LedgerTotals, RunOutcome
 from harness.run.after import follow_up

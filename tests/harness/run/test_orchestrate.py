@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from compliance.rulebook import load_round
+from compliance.rulebook.rounds import load_round
 from harness.campaign.load import load_campaign
 from harness.errors import PlanError, PreflightError
 from harness.package.campaign import package_campaign

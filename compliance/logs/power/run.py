@@ -1,4 +1,4 @@
-"""What is found of a power measurement in a results folder, as records. `compliance.discover_power` makes them."""
+"""What is found of a power measurement in a results folder, as records. `compliance.discovery.power` makes them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

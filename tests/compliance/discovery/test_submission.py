@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from compliance.discover import discover, official_name
-from compliance.discover_files import Tree
+from compliance.discovery.files import Tree
+from compliance.discovery.submission import discover, official_name
 from compliance.errors import UnreadableFile
 from compliance.logs.documents import read_document
-from compliance.rulebook import load_round
+from compliance.rulebook.rounds import load_round
 from compliance.vocabulary import AuditId, Division, Scenario
 from tests.support.real_tree import BENCHMARK, SUBMITTER, SYSTEM, write_result, write_tree
 

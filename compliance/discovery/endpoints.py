@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TypeVar
 
-from compliance.discover_files import Reading
+from compliance.discovery.files import Reading
 from compliance.logs.documents import JsonValue
 from compliance.logs.endpoints import (
     ACCURACY_NAME,

@@ -7,7 +7,7 @@ from compliance.logs.detail import DetailLog
 from compliance.logs.endpoints_official import MEAN_LATENCY, OFFLINE_QPS, QPS
 from compliance.logs.endpoints_official import SCENARIO as ENDPOINTS_SCENARIO
 from compliance.records import Result
-from compliance.rule_types import BenchmarkRules
+from compliance.rulebook.model import BenchmarkRules
 from compliance.vocabulary import Scenario
 
 BASE_KEYS: Mapping[Scenario, str] = {

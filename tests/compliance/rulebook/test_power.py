@@ -3,7 +3,7 @@
 import pytest
 
 from compliance.errors import RuleError
-from compliance.power_rules import POWER_RULES_PATH, load_power_rules, read_power_rules
+from compliance.rulebook.power import POWER_RULES_PATH, load_power_rules, read_power_rules
 
 METERS = {
     "YokogawaWT210": 8,

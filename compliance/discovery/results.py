@@ -3,18 +3,18 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from compliance.discover_endpoints import find_endpoints
-from compliance.discover_files import Reading, Tree, fill
-from compliance.discover_power import find_power
+from compliance.discovery.endpoints import find_endpoints
+from compliance.discovery.files import Reading, Tree, fill
+from compliance.discovery.power import find_power
 from compliance.logs.accuracy import AccuracyLog, read_accuracy
 from compliance.logs.accuracy_txt import AccuracyText, read_accuracy_text
 from compliance.logs.detail import read_checked
 from compliance.logs.documents import Document, read_document
 from compliance.logs.summary import read_summary
+from compliance.logs.user_conf import load_conf
 from compliance.logs.verdicts import VerifyText, read_verify
 from compliance.records import AuditRun, Result, RunLogs
-from compliance.rule_types import Layout, Round
-from compliance.user_conf import load_conf
+from compliance.rulebook.model import Layout, Round
 from compliance.vocabulary import AuditId, Division, Scenario
 
 DETAIL, SUMMARY, ACCURACY_LOG = "mlperf_log_detail.txt", "mlperf_log_summary.txt", "mlperf_log_accuracy.json"

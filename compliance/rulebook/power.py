@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from compliance.rule_files import Toml, read_rule_file
+from compliance.rulebook.files import Toml, read_rule_file
 
-POWER_RULES_PATH = Path(__file__).parent / "rules" / "power.toml"
+POWER_RULES_PATH = Path(__file__).parents[1] / "rules" / "power.toml"
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from compliance.rulebook import load_round, round_names
-from compliance.rules_text import benchmark_json, benchmark_text, diff_rounds, diff_text, round_json, round_text
+from compliance.rulebook.rounds import load_round, round_names
+from compliance.rulebook.text import benchmark_json, benchmark_text, diff_rounds, diff_text, round_json, round_text
 from compliance.vocabulary import Scenario
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from compliance.rule_types import BenchmarkRules
-from compliance.rulebook import load_round
+from compliance.rulebook.model import BenchmarkRules
+from compliance.rulebook.rounds import load_round
 from compliance.vocabulary import AuditId, Scenario, Suite
 
 OFFLINE, SERVER, INTERACTIVE = Scenario.OFFLINE, Scenario.SERVER, Scenario.INTERACTIVE

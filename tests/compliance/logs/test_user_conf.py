@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compliance.errors import UnreadableFile
-from compliance.user_conf import load_conf, read_conf
+from compliance.logs.user_conf import load_conf, read_conf
 
 PATH = Path("user.conf")
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
-from compliance.discover_files import Tree, fill, folder_of
-from compliance.rule_types import RoundMarks
+from compliance.discovery.files import Tree, fill, folder_of
+from compliance.rulebook.model import RoundMarks
 from compliance.vocabulary import Division
 
 # LoadGen logs its settings, seeds among them, in about 25 kB before anything long.

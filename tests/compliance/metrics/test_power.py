@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from compliance.discover import discover
+from compliance.discovery.submission import discover
 from compliance.logs.detail_keys import REPORTED_KEYS
-from compliance.power_metric import power_metric
+from compliance.metrics.power import power_metric
 from tests.support import power_faults as faults
 from tests.support.power_trees import power_tree
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from compliance.discover import discover
-from compliance.metric import read_metric
+from compliance.discovery.submission import discover
+from compliance.metrics.performance import read_metric
 from tests.support.trees import clean_tree
 
 EDGE = {"benchmark": "llama3.1-8b-edge", "scenarios": ("SingleStream",), "system_type": "edge"}

@@ -1,4 +1,4 @@
-"""The rules of a round as typed, frozen records. `compliance.rulebook` is the only place that makes them."""
+"""The rules of a round as typed, frozen records. `compliance.rulebook.rounds` is the only place that makes them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

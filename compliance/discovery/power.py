@@ -5,18 +5,18 @@ from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path, PurePosixPath
 
-from compliance.discover_files import Reading, Tree, fill
+from compliance.discovery.files import Reading, Tree, fill
 from compliance.logs.detail import DetailLog
 from compliance.logs.power.lines import parse_time
 from compliance.logs.power.nameplate import Nameplate, read_nameplate
 from compliance.logs.power.ptd import read_ptd_log
+from compliance.logs.power.run import CLIENT, CLIENT_LOG, PTD_LOG, SERVER, SERVER_LOG, SPL, PowerPhase, PowerRun
 from compliance.logs.power.session import read_session
 from compliance.logs.power.spl import SplLog, read_spl
 from compliance.logs.power.text_log import read_session_log
 from compliance.logs.power.window import read_window
-from compliance.power_records import CLIENT, CLIENT_LOG, PTD_LOG, SERVER, SERVER_LOG, SPL, PowerPhase, PowerRun
-from compliance.power_rules import PowerRules, load_power_rules
-from compliance.rule_types import Round
+from compliance.rulebook.model import Round
+from compliance.rulebook.power import PowerRules, load_power_rules
 
 _POWER, _RANGING = "power", "ranging"
 _DETAIL = "mlperf_log_detail.txt"

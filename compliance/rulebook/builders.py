@@ -1,10 +1,10 @@
-"""From the members of rule files to the records of `compliance.rule_types`; what a schema cannot say is tested here."""
+"""From the members of rule files to the records of `rulebook.model`; what a schema cannot say is tested here."""
 
 import string
 from pathlib import Path, PurePosixPath
 
-from compliance.rule_files import Toml, rule_error
-from compliance.rule_types import (
+from compliance.rulebook.files import Toml, rule_error
+from compliance.rulebook.model import (
     NO_TEXT,
     AccuracyFiles,
     AccuracyTarget,

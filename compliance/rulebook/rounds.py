@@ -5,11 +5,11 @@ from functools import cache
 from pathlib import Path
 
 from compliance.errors import RuleError
-from compliance.rule_builders import build_benchmark, build_layout, build_round
-from compliance.rule_files import read_rule_file
-from compliance.rule_types import BenchmarkRules, Round, RoundMarks, Seeds
+from compliance.rulebook.builders import build_benchmark, build_layout, build_round
+from compliance.rulebook.files import read_rule_file
+from compliance.rulebook.model import BenchmarkRules, Round, RoundMarks, Seeds
 
-RULES_DIR = Path(__file__).parent / "rules"
+RULES_DIR = Path(__file__).parents[1] / "rules"
 
 
 @cache

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from compliance.logs.endpoints_records import EndpointsAccuracy, EndpointsScore
-from compliance.rule_types import AccuracyTarget
+from compliance.rulebook.model import AccuracyTarget
 
 _PERCENT = 100.0
 _GENERAL = ("f1", "score", "accuracy")

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from compliance.errors import RuleError
-from compliance.rule_types import BenchmarkRules
-from compliance.rulebook import RULES_DIR, benchmark_of, load_round, read_round, require_benchmark, round_names
+from compliance.rulebook.model import BenchmarkRules
+from compliance.rulebook.rounds import RULES_DIR, benchmark_of, load_round, read_round, require_benchmark, round_names
 from compliance.vocabulary import AuditId, Scenario, Suite
 
 OFFLINE, SERVER, INTERACTIVE, SINGLE = Scenario.OFFLINE, Scenario.SERVER, Scenario.INTERACTIVE, Scenario.SINGLE_STREAM
-REFERENCE = Path(__file__).parents[2].parent / "shared" / "reference" / "rules.md"
+REFERENCE = Path(__file__).parents[3].parent / "shared" / "reference" / "rules.md"
 NAMES = ("deepseek-r1", "gpt-oss-120b", "llama2-70b-99.9", "llama3.1-8b", "llama3.1-8b-edge")
 
 

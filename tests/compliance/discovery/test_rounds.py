@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from compliance.discovery.rounds import detect_round
 from compliance.errors import UnreadableFile
-from compliance.round_detection import detect_round
-from compliance.rulebook import benchmark_of, load_round, round_marks, round_names
+from compliance.rulebook.rounds import benchmark_of, load_round, round_marks, round_names
 from tests.support.trees import clean_tree
 
 ROUNDS = tuple(round_marks(name) for name in round_names())
 OFFICIAL = [name for name in round_names() if name.startswith("v")]
 SEED_KEYS = tuple(f"effective_{name}_rng_seed" for name in ("qsl", "sample_index", "schedule"))
-CORPUS = sorted((Path(__file__).parents[2].parent / "shared").glob("corpus/*/case.json"))
+CORPUS = sorted((Path(__file__).parents[3].parent / "shared").glob("corpus/*/case.json"))
 
 
 def knows(round_name, benchmark):

@@ -4,13 +4,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from compliance.discover_files import Reading, Tree, fill, folder_of, matching, shown, walk
-from compliance.discover_power import find_nameplate
-from compliance.discover_result import Place, find_result
+from compliance.discovery.files import Reading, Tree, fill, folder_of, matching, shown, walk
+from compliance.discovery.power import find_nameplate
+from compliance.discovery.results import Place, find_result
 from compliance.errors import UnreadableFile
 from compliance.logs.documents import Document, read_document
 from compliance.records import Result, Submission, SubmitterEntry, SystemEntry
-from compliance.rule_types import Layout, Round
+from compliance.rulebook.model import Layout, Round
 from compliance.submission.manifest import differences, manifest_path
 from compliance.vocabulary import Division
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from compliance.discover import discover
-from compliance.rulebook import load_round
+from compliance.discovery.submission import discover
+from compliance.rulebook.rounds import load_round
 
-CASES_DIR = Path(__file__).parents[2].parent / "shared" / "corpus"
+CASES_DIR = Path(__file__).parents[3].parent / "shared" / "corpus"
 CASES = sorted(path.parent for path in CASES_DIR.glob("*/case.json"))
 NO_CASES = "published submissions are not part of this repository; they are read where they lie beside the checkout"
 

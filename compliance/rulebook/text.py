@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
-from compliance.rule_types import AccuracyTarget, BenchmarkRules, Round, ScenarioRules, SuiteRules
+from compliance.rulebook.model import AccuracyTarget, BenchmarkRules, Round, ScenarioRules, SuiteRules
 
 WIDTH = 80
 LABEL = 26

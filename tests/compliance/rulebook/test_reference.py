@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from compliance.rule_types import BenchmarkRules, SuiteRules
-from compliance.rulebook import load_round
+from compliance.rulebook.model import BenchmarkRules, SuiteRules
+from compliance.rulebook.rounds import load_round
 from compliance.vocabulary import Scenario, Suite
 from tests.support.rule_tables import (
     NO_REFERENCE,

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from compliance.discover_power import logged_window
+from compliance.discovery.power import logged_window
 from compliance.logs.documents import JsonValue
-from compliance.power_rules import load_power_rules
 from compliance.records import Result, SystemEntry
-from compliance.rule_types import BenchmarkRules, Round
+from compliance.rulebook.model import BenchmarkRules, Round
+from compliance.rulebook.power import load_power_rules
 from compliance.vocabulary import Scenario
 
 WATTS, MILLIJOULES = "Watts", "millijoules"

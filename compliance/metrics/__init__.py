@@ -1,0 +1,1 @@
+"""What a result reports: the figure of its scenario, and its power."""
