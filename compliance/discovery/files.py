@@ -4,6 +4,7 @@ import os
 import stat
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from operator import attrgetter
 from pathlib import Path
 from typing import TypeVar
 
@@ -17,14 +18,21 @@ _RENAME = "Rename it to a name in UTF-8, best in letters, digits, dots, dashes a
 
 # So many folders are remembered as no links: enough for a system, little to hold.
 _REMEMBERED_FOLDERS = 4096
+_NOT_A_NAME = frozenset({"", ".", ".."})
+Listing = dict[str, TreeFile | None]
+"""The entries of one folder by name; None for what is neither file, folder nor link."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """A submission tree. Paths given to it are relative to its root, with slashes."""
+    """A submission tree. Paths given to it are relative to its root, with slashes.
+
+    Once it is walked it answers from what the walk saw; links and what lies behind them are always looked up.
+    """
 
     root: Path
     real_root: Path
+    listings: dict[str, Listing] = field(default_factory=dict, compare=False, repr=False)
     _own: dict[str, bool] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
@@ -36,10 +44,24 @@ class Tree:
 
     def kind(self, path: str) -> str | None:
         """`file` or `dir` where a link is followed inside the tree; None for nothing, else or outside."""
+        folder, _, name = path.rpartition("/")
+        listing = self.listings.get(folder)
+        if listing is not None and name not in _NOT_A_NAME:
+            seen = listing.get(name)
+            if seen is None or seen.kind in {"file", "dir"}:
+                return None if seen is None else seen.kind
         mode = self._mode(path)
         if mode is not None and not stat.S_ISLNK(mode) and self._is_own(path.rpartition("/")[0]):
             return "dir" if stat.S_ISDIR(mode) else "file" if stat.S_ISREG(mode) else None
         return None if mode is None else self._kind_of_target(path)
+
+    def lacks(self, path: str) -> bool:
+        """Whether there is nothing at a path, not even a link that leads nowhere."""
+        folder, _, name = path.rpartition("/")
+        listing = self.listings.get(folder)
+        if listing is not None and name not in _NOT_A_NAME:
+            return name not in listing
+        return not os.path.lexists(f"{self.root}/{path}")
 
     def _kind_of_target(self, path: str) -> str | None:
         target = self.root / path
@@ -87,6 +109,9 @@ class Tree:
 
     def names(self, path: str, kind: str) -> tuple[str, ...]:
         """The names of a folder's `file` or `dir` entries, sorted; empty for no folder and for one that is refused."""
+        listing = self.listings.get(path)
+        if listing is not None:
+            return tuple(sorted(name for name in listing if self.kind(f"{path}/{name}") == kind and _printable(name)))
         if self.kind(path) != "dir":
             return ()
         own = self._is_own(path)
@@ -114,6 +139,10 @@ class Tree:
 
     def size(self, path: str) -> int | None:
         """Bytes of a file, None when there is none."""
+        folder, _, name = path.rpartition("/")
+        seen = self.listings.get(folder, {}).get(name)
+        if seen is not None and seen.kind == "file":
+            return seen.bytes
         try:
             return (self.root / path).stat().st_size if self.kind(path) == "file" else None
         except OSError:
@@ -138,10 +167,10 @@ class Reading:
 
     def take(self, path: str, reader: Callable[[Path], T], *, required: bool = True) -> T | None:
         """What a reader makes of a file, or None: noted when the file is there, or is required and is not."""
-        target = self.tree.root / path
         kind = self.tree.kind(path)
-        if kind is None and not required and not os.path.lexists(target):
+        if kind is None and not required and self.tree.lacks(path):
             return None
+        target = self.tree.root / path
         if kind is None and not self.tree.lies_within(path):
             self.note(path, "a link that leads out of the tree is not followed; put the file itself there")
             return None
@@ -159,35 +188,47 @@ class Reading:
 
 
 def walk(tree: Tree) -> tuple[tuple[TreeFile, ...], tuple[Unreadable, ...]]:
-    """Every file, folder and link of a tree in order of path; links are listed and not followed, .git not entered."""
+    """Every file, folder and link of a tree in order of path; links are listed and not followed, .git not entered.
+
+    The tree keeps what was seen.
+    """
     files: list[TreeFile] = []
     refused: list[Unreadable] = []
     waiting = [""]
+    root = str(tree.root)
     while waiting:
         folder = waiting.pop()
         try:
-            entries = list(os.scandir(tree.root / folder))
+            with os.scandir(f"{root}/{folder}") as listed:
+                entries = list(listed)
         except OSError as error:
             reason = f"the folder cannot be read ({error.strerror or error}); check its permissions"
             refused.append(Unreadable(shown(folder) or ".", None, reason))
             continue
+        before = f"{folder}/" if folder else ""
+        listing = tree.listings.setdefault(folder, {})
         for entry in entries:
-            path = f"{folder}/{entry.name}" if folder else entry.name
+            name = entry.name
+            path = before + name
             item = _tree_file(entry, path)
             files.append(item)
-            if not _printable(entry.name):
-                refused.append(Unreadable(item.path, None, "the name is not UTF-8", fix=_RENAME))
+            listing[name] = item if item.kind != "file" or entry.is_file(follow_symlinks=False) else None
             if item.kind == "dir" and path != _NOT_WALKED:
                 waiting.append(path)
-    return tuple(sorted(files, key=lambda file: file.path)), tuple(refused)
+            if not _printable(name):
+                refused.append(Unreadable(item.path, None, "the name is not UTF-8", fix=_RENAME))
+    return tuple(sorted(files, key=_path_of)), tuple(refused)
+
+
+_path_of = attrgetter("path")
 
 
 def _tree_file(entry: "os.DirEntry[str]", path: str) -> TreeFile:
     try:
-        if entry.is_symlink():
-            return TreeFile(shown(path), "link" if Path(entry.path).exists() else "broken_link", 0)
         if entry.is_dir(follow_symlinks=False):
             return TreeFile(shown(path), "dir", 0)
+        if entry.is_symlink():
+            return TreeFile(shown(path), "link" if Path(entry.path).exists() else "broken_link", 0)
         return TreeFile(shown(path), "file", entry.stat(follow_symlinks=False).st_size)
     except OSError:
         return TreeFile(shown(path), "broken_link", 0)
@@ -201,7 +242,7 @@ def shown(path: str) -> str:
 
 
 def _printable(name: str) -> bool:
-    return shown(name) == name
+    return name.isascii() or shown(name) == name
 
 
 def fill(template: str, names: Mapping[str, str]) -> str:

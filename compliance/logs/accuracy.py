@@ -1,6 +1,8 @@
 """The accuracy log: responses as hex, one object per line; whole or truncated (loadgen/logging.cc:281-303)."""
 
 import hashlib
+import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from compliance.errors import UnreadableFile
-from compliance.logs.accuracy_scan import AccuracyScan
+from compliance.logs.accuracy_scan import SEPARATORS, TRUNCATED, AccuracyScan
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,8 @@ class _Entry(msgspec.Struct, gc=False):
 _ENTRY = msgspec.json.Decoder(_Entry)
 _ENTRIES = msgspec.json.Decoder(list[_Entry])
 _ONE_STEP_BYTES = 4 << 20
+_CUT = re.compile(rb"^[ \t]{0,9}(?P<dots>\.\.\.)[ \t\r]{0,9}$", re.MULTILINE)
+"""The first line that stands for what was cut out."""
 
 
 def iter_accuracy(path: Path) -> Iterator[AccuracyEntry]:
@@ -58,9 +62,9 @@ def iter_accuracy(path: Path) -> Iterator[AccuracyEntry]:
 
     Raises UnreadableFile when the log is truncated, cut, or no accuracy log.
     """
-    scan = AccuracyScan(path)
-    for line, text in scan.objects():
-        entry = _decode(path, line, text)
+    small = _small(path)
+    known = None if small is None else _with_lines(small)
+    for line, entry in known or ((line, _decode(path, line, text)) for line, text in AccuracyScan(path).objects()):
         yield AccuracyEntry(
             entry.seq_id,
             entry.qsl_idx,
@@ -94,16 +98,61 @@ def read_accuracy(path: Path) -> AccuracyLog:
     return AccuracyLog(path, scan.bytes, scan.truncated, entries, scan.digest.hexdigest(), problem, line)
 
 
-def _in_one_step(path: Path) -> AccuracyLog | None:
-    """A small log that is a JSON array of entries as it should be; None for any other."""
+def _small(path: Path) -> bytes | None:
+    """The bytes of a log that may be read in one step; None for a longer one, and where there is none."""
     try:
-        if path.stat().st_size > _ONE_STEP_BYTES:
-            return None
-        data = path.read_bytes()
-        entries = _ENTRIES.decode(data)
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+        with path.open("rb", buffering=0) as stream:
+            data = stream.read(_ONE_STEP_BYTES) if os.fstat(stream.fileno()).st_size < _ONE_STEP_BYTES else b""
+    except OSError:
         return None
-    return AccuracyLog(path, len(data), truncated=False, entries=len(entries), sha256=hashlib.sha256(data).hexdigest())
+    return data or None
+
+
+def _entries(text: bytes) -> list[_Entry] | None:
+    """The entries of a JSON array that is as it should be; None for any other text."""
+    try:
+        return _ENTRIES.decode(text)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
+
+
+def _with_lines(text: bytes) -> list[tuple[int, _Entry]] | None:
+    """The entries with the line each ends on; None where they cannot be told at once."""
+    entries = _entries(text)
+    if entries is None or text.count(b"}") != len(entries):
+        return None
+    found: list[tuple[int, _Entry]] = []
+    line, position = 1, 0
+    for entry in entries:
+        end = text.find(b"}", position)
+        line += text.count(b"\n", position, end)
+        position = end + 1
+        found.append((line, entry))
+    return found
+
+
+def _in_one_step(path: Path) -> AccuracyLog | None:
+    """A small log that is an array of entries as it should be, or the beginning and end of one; None for any other."""
+    data = _small(path)
+    if data is None:
+        return None
+    cut = _CUT.search(data)
+    if cut is None:
+        entries = _entries(data)
+        if entries is None:
+            return None
+        return AccuracyLog(path, len(data), truncated=False, entries=len(entries), sha256=_sha256(data))
+    begun, brace, rest = data[: cut.start()].rpartition(b"}")
+    if not brace or rest.partition(b"{")[0].translate(None, SEPARATORS) or _entries(begun + b"}]") is None:
+        return None
+    line = data.count(b"\n", 0, cut.start("dots")) + 1
+    return AccuracyLog(
+        path, len(data), truncated=True, entries=None, sha256=_sha256(data), problem=TRUNCATED, problem_line=line
+    )
+
+
+def _sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
 
 
 def _decode(path: Path, line: int, text: bytes) -> _Entry:

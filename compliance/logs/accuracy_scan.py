@@ -11,7 +11,8 @@ from compliance.logs.blocks import BLOCK_BYTES, MAX_LINE_BYTES
 from compliance.logs.lines import unreadable
 
 _OBJECT = re.compile(rb"\{[^{}]*\}")
-_SEPARATORS = b" \t\r\n,"
+SEPARATORS = b" \t\r\n,"
+TRUNCATED = "the log is truncated; give the whole log that was kept aside"
 _ELLIPSIS = b"..."
 _SHORT = 64
 
@@ -48,7 +49,7 @@ class AccuracyScan:
                 reason = f"the line is longer than {MAX_LINE_BYTES >> 20} MiB and was passed over; copy the log anew"
                 raise UnreadableFile(self.path, reason, number)
             if self.truncated:
-                raise UnreadableFile(self.path, "the log is truncated; give the whole log that was kept aside", number)
+                raise UnreadableFile(self.path, TRUNCATED, number)
             pending.append(line)
             held += len(line)
             if held > MAX_LINE_BYTES:
@@ -107,7 +108,7 @@ class AccuracyScan:
 
     def _between(self, text: bytes, number: int) -> None:
         """Takes what stands between two entries: separators, and the array's brackets."""
-        for token in text.translate(None, _SEPARATORS):
+        for token in text.translate(None, SEPARATORS):
             if token == ord("[") and self._place is _Place.BEFORE:
                 self._place = _Place.INSIDE
             elif token == ord("]") and self._place is _Place.INSIDE:

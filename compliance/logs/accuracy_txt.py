@@ -69,20 +69,41 @@ _DICT_KEYS = {
     "FID_SCORE": ("FID_SCORE", True),
     "meanAcc": ("mean-accuracy", True),
 }
-_OFFICIAL: Mapping[str, re.Pattern[str]] = {
-    **{metric: _keyed(key, quoted_value=quoted) for metric, (key, quoted) in _DICT_KEYS.items()},
-    "acc": re.compile(rf'(?:\{{"accuracy|accuracy)[": ]*=?\s*{_NUMBER}'),
-    "E2E_ACCURACY": re.compile(rf"Accuracy:\s*{_NUMBER}"),
-    "AUC": re.compile(rf"AUC={_NUMBER}"),
-    "DLRM_NE": re.compile(rf".*metric/lifetime_ne/rating:\s*{_NUMBER}"),
-    "DLRM_ACC": re.compile(rf".*metric/lifetime_accuracy/rating:\s*{_NUMBER}"),
-    "DLRM_AUC": re.compile(rf".*metric/lifetime_gauc/rating:\s*{_NUMBER}"),
-    "mAP": re.compile(rf".*(?:mAP=|'Total':)\s*{_NUMBER}"),
-    "bleu": re.compile(rf"BLEU:\s*{_NUMBER}"),
-    "F1": re.compile(rf"""\{{["']exact_match["']:\s*[\d.]+,\s*["']f1["']:\s*{_NUMBER}\}}"""),
-    "ACCURACY": re.compile(rf"Word Error Rate:.*, accuracy={_NUMBER}%"),
-    "DICE": re.compile(rf"Accuracy:\s*mean\s*=\s*{_NUMBER}"),
-    "F1_HIERARCHICAL": re.compile(rf'\{{.*"f1":\s*{_NUMBER}.*\}}'),
+
+
+@dataclass(frozen=True, slots=True)
+class _Pattern:
+    """The official pattern of a metric. A line without one of `marks` cannot match; `closed`: a } must come after."""
+
+    form: re.Pattern[str]
+    marks: tuple[str, ...]
+    closed: bool = False
+
+    def read(self, line: str) -> str | None:
+        """The number as the official checker takes it from a line, None where the line holds none."""
+        # The line is cut here since `.*}` at the pattern's end takes quadratic time over a long line.
+        match = self.form.match(line[: max(line.rfind("}"), 0)] if self.closed else line)
+        return None if match is None else match[1]
+
+
+def _of(form: str, *marks: str, closed: bool = False) -> _Pattern:
+    return _Pattern(re.compile(form), marks, closed)
+
+
+_OFFICIAL: Mapping[str, _Pattern] = {
+    **{metric: _Pattern(_keyed(key, quoted_value=quoted), (key,)) for metric, (key, quoted) in _DICT_KEYS.items()},
+    "acc": _of(rf'(?:\{{"accuracy|accuracy)[": ]*=?\s*{_NUMBER}', "accuracy"),
+    "E2E_ACCURACY": _of(rf"Accuracy:\s*{_NUMBER}", "Accuracy:"),
+    "AUC": _of(rf"AUC={_NUMBER}", "AUC="),
+    "DLRM_NE": _of(rf".*metric/lifetime_ne/rating:\s*{_NUMBER}", "metric/lifetime_ne/rating:"),
+    "DLRM_ACC": _of(rf".*metric/lifetime_accuracy/rating:\s*{_NUMBER}", "metric/lifetime_accuracy/rating:"),
+    "DLRM_AUC": _of(rf".*metric/lifetime_gauc/rating:\s*{_NUMBER}", "metric/lifetime_gauc/rating:"),
+    "mAP": _of(rf".*(?:mAP=|'Total':)\s*{_NUMBER}", "mAP=", "'Total':"),
+    "bleu": _of(rf"BLEU:\s*{_NUMBER}", "BLEU:"),
+    "F1": _of(rf"""\{{["']exact_match["']:\s*[\d.]+,\s*["']f1["']:\s*{_NUMBER}\}}""", "exact_match"),
+    "ACCURACY": _of(rf"Word Error Rate:.*, accuracy={_NUMBER}%", "Word Error Rate:"),
+    "DICE": _of(rf"Accuracy:\s*mean\s*=\s*{_NUMBER}", "Accuracy:"),
+    "F1_HIERARCHICAL": _of(rf'\{{.*"f1":\s*{_NUMBER}', '"f1":', closed=True),
 }
 # A number as people and libraries print it: signs, exponents, quotes, a NumPy 2 or torch wrapper around it.
 _FLOAT = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]?nan|[-+]?inf"
@@ -113,10 +134,12 @@ def read_accuracy_text(path: Path) -> AccuracyText:
 def _scores(line: str, number: int) -> Iterator[Score]:
     """The scores of one line: per metric the official reading, and the written one where it differs."""
     for metric, pattern in _OFFICIAL.items():
-        match = pattern.match(line)
-        official = None if match is None else _float(match[1])
-        if match is not None and official is not None:
-            yield Score(metric, official, number, official=True, text=match[1])
+        if not any(mark in line for mark in pattern.marks):
+            continue
+        text = pattern.read(line)
+        official = None if text is None else _float(text)
+        if text is not None and official is not None:
+            yield Score(metric, official, number, official=True, text=text)
         lenient = _LENIENT.get(metric)
         found = None if lenient is None else _last(lenient, line)
         if found is not None and found != official:

@@ -95,19 +95,26 @@ class _Building:
         keys, counts, kept = self.keys, self.counts, self.records
         for number, record in enumerate(records, first):
             key, metadata = record.key, record.metadata
-            flagged = metadata.is_error or metadata.is_warning
-            if not flagged and keys is not None and key not in keys:
-                continue
-            if not flagged and key in counts:
-                counts[key] += 1
-                continue
-            value = None if key == DROPPED_KEY else record.value
-            made = LogRecord(number, key, value, record.time_ms, metadata.is_error, metadata.is_warning)
-            if flagged or isinstance(value, str):
-                self._keep(made)
-            else:
-                counts[key] = 1
-                kept[key] = made
+            if metadata.is_error or metadata.is_warning or key == DROPPED_KEY:
+                self._take_record(number, record)
+            elif keys is None or key in keys:
+                if key in kept:
+                    counts[key] += 1
+                    continue
+                value = record.value
+                made = LogRecord(number, key, value, record.time_ms, is_error=False, is_warning=False)
+                if type(value) is str and len(value) > _KEPT_CHARACTERS:
+                    self._keep(made)
+                else:
+                    counts[key] = 1
+                    kept[key] = made
+
+    def _take_record(self, number: int, record: BlockRecord) -> None:
+        """Keeps what is wanted of a record, whatever it is."""
+        metadata = record.metadata
+        if self.keys is None or record.key in self.keys or metadata.is_error or metadata.is_warning:
+            value = None if record.key == DROPPED_KEY else record.value
+            self._keep(LogRecord(number, record.key, value, record.time_ms, metadata.is_error, metadata.is_warning))
 
     def _too_long(self) -> None:
         """A line over the limit: a fault that is said, whatever the line is."""

@@ -25,6 +25,31 @@ class DocumentProblem:
     official: bool = False
 
 
+class Lines(Mapping[str, int]):
+    """The line of each member of the outermost object, by its JSON pointer; looked up in the text when first asked."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._found: dict[str, int] | None = None
+
+    def _all(self) -> dict[str, int]:
+        if self._found is None:
+            self._found = {pointer_of(member.name): member.line for member in first_level(self._text)}
+        return self._found
+
+    def __getitem__(self, pointer: str) -> int:
+        """The 1-based line on which the member's name stands, the last one of that name."""
+        return self._all()[pointer]
+
+    def __iter__(self) -> Iterator[str]:
+        """The pointers, in the order of the text."""
+        return iter(self._all())
+
+    def __len__(self) -> int:
+        """The number of members."""
+        return len(self._all())
+
+
 @dataclass(frozen=True, slots=True)
 class Document:
     """A JSON object and where its members stand: `lines` maps a JSON pointer of the first level to its line."""
@@ -60,15 +85,14 @@ def read_document(path: Path) -> Document:
         data = data.removeprefix(BOM)
         problems.append(DocumentProblem(1, "the file begins with a byte order mark; save it without"))
     text = _decoded(data, problems)
-    value, text = _parsed(path, text, problems)
+    value, text, outermost = _parsed(path, text, problems)
     if not isinstance(value, dict):
         reason = f"a JSON object is wanted, this is {_kind(value)}; wrap it in {{ }}"
         raise UnreadableFile(path, reason, 1, parsed=not problems)
-    members = first_level(text)
-    problems.extend(_duplicates(members))
-    lines = {pointer_of(member.name): member.line for member in members}
+    if outermost != len(value):
+        problems.extend(_duplicates(first_level(text)))
     ordered = tuple(sorted(problems, key=lambda problem: problem.line or 0))
-    return Document(path, cast("dict[str, JsonValue]", value), lines, ordered)
+    return Document(path, cast("dict[str, JsonValue]", value), Lines(text), ordered)
 
 
 def _decoded(data: bytes, problems: list[DocumentProblem]) -> str:
@@ -80,15 +104,18 @@ def _decoded(data: bytes, problems: list[DocumentProblem]) -> str:
         return data.decode("latin-1")
 
 
-def _parsed(path: Path, text: str, problems: list[DocumentProblem]) -> tuple[object, str]:
-    """The value, and the text it was read from. Line breaks inside strings are let through."""
+def _parsed(path: Path, text: str, problems: list[DocumentProblem]) -> tuple[object, str, int]:
+    """The value, the text it was read from, and how many members the outermost object has with those named twice.
+
+    Line breaks inside strings are let through.
+    """
     try:
-        return json.loads(text), text
+        return _loaded(text, strict=True)
     except (ValueError, RecursionError) as error:
         fault = error
     repaired, commas = without_trailing_commas(text)
     try:
-        value: object = json.loads(repaired, strict=False)
+        loaded = _loaded(repaired, strict=False)
     except (ValueError, RecursionError):
         if isinstance(fault, json.JSONDecodeError):
             reason = f"not JSON: {fault.msg} at column {fault.colno}; correct it there"
@@ -97,7 +124,18 @@ def _parsed(path: Path, text: str, problems: list[DocumentProblem]) -> tuple[obj
     problems.extend(DocumentProblem(line, "trailing comma; take it out") for line in commas)
     if not commas and isinstance(fault, json.JSONDecodeError):
         problems.append(DocumentProblem(fault.lineno, f"{fault.msg} at column {fault.colno}; escape it"))
-    return value, repaired
+    return loaded
+
+
+def _loaded(text: str, *, strict: bool) -> tuple[object, str, int]:
+    counts = [0]
+
+    def members(pairs: list[tuple[str, object]]) -> dict[str, object]:
+        counts[0] = len(pairs)  # of the object that ends last: the outermost
+        return dict(pairs)
+
+    value: object = json.loads(text, object_pairs_hook=members, strict=strict)
+    return value, text, counts[0]
 
 
 def _duplicates(members: tuple[Member, ...]) -> Iterator[DocumentProblem]:

@@ -1,5 +1,7 @@
 """Lines and text of a file, read so that a wrong byte is a problem and never an exception."""
 
+import os
+from io import FileIO
 from pathlib import Path
 
 from compliance.errors import UnreadableFile
@@ -12,8 +14,9 @@ MAX_FILE_BYTES = 16 << 20
 def read_bytes(path: Path) -> bytes:
     """The whole file. Raises UnreadableFile when it cannot be read, is too large or holds nothing but white space."""
     try:
-        with path.open("rb") as stream:
-            data = stream.read(MAX_FILE_BYTES + 1)
+        with path.open("rb", buffering=0) as stream:
+            # As much as is there and one byte more: room for the most that may be takes longer to get than to fill.
+            data = _read(stream, min(os.fstat(stream.fileno()).st_size, MAX_FILE_BYTES) + 1)
     except OSError as error:
         raise unreadable(path, error) from error
     if len(data) > MAX_FILE_BYTES:
@@ -23,18 +26,34 @@ def read_bytes(path: Path) -> bytes:
     return data
 
 
+def _read(stream: FileIO, most: int) -> bytes:
+    """Up to so many bytes, fewer only at the file's end; a file that grows meanwhile is read as it began."""
+    parts: list[bytes] = []
+    while most > 0 and (part := stream.read(most)):
+        parts.append(part)
+        most -= len(part)
+    return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
 def read_text(path: Path) -> str:
     """The whole file as text: UTF-8 with or without BOM, else byte by byte as Latin-1. Raises UnreadableFile."""
-    data = read_bytes(path).removeprefix(BOM)
+    return decoded(read_bytes(path))[0]
+
+
+def decoded(data: bytes) -> tuple[str, bool]:
+    """Bytes as text, and whether they are UTF-8; what is not is taken byte by byte as Latin-1. A BOM is left out."""
+    data = data.removeprefix(BOM)
     try:
-        return data.decode()
+        return data.decode(), True
     except UnicodeDecodeError:
-        return data.decode("latin-1")
+        return data.decode("latin-1"), False
 
 
 def split_lines(text: str) -> list[str]:
     """The lines of a text, split at LF, CRLF and CR as Python's text mode does, and nowhere else."""
-    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return text.split("\n")
 
 
 def unreadable(path: Path, error: OSError) -> UnreadableFile:

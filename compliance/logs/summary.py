@@ -1,13 +1,11 @@
 """The summary log: what LoadGen says of a performance run in words (loadgen/results.cc:382-639)."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from compliance.logs.lines import read_text, split_lines
 
-_FIELD = re.compile(r"\s*([^:]+?)\s*:\s*(\S.*?)\s*")
 _RESULT = "Result is"
 
 
@@ -29,9 +27,10 @@ def read_summary(path: Path) -> SummaryLog:
     text = read_text(path)
     fields: dict[str, str] = {}
     for line in split_lines(text):
-        match = _FIELD.fullmatch(line)
-        if match is not None:
-            fields.setdefault(match[1], match[2])
+        name, _, value = line.partition(":")
+        name, value = name.strip(), value.strip()
+        if name and value:
+            fields.setdefault(name, value)
     result = fields.get(_RESULT)
     valid = {"VALID": True, "INVALID": False}.get(result) if result is not None else None
     return SummaryLog(path, valid, fields, text)

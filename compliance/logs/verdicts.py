@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from compliance.logs.lines import read_bytes, read_text, split_lines
+from compliance.logs.lines import decoded, read_bytes, split_lines
 
 _CHECK = re.compile(r"\scheck pass\s*:", re.IGNORECASE)
 _VERDICT = "TEST PASS"
@@ -32,7 +32,7 @@ class VerifyText:
 
 def read_verify(path: Path) -> VerifyText:
     """Reads what an audit's verification script printed. Raises UnreadableFile when it is missing or empty."""
-    text = read_text(path)
+    text, utf8 = decoded(read_bytes(path))
     passed: dict[str, str] = {}
     lines: dict[str, int] = {}
     test_pass_line = None
@@ -44,12 +44,4 @@ def read_verify(path: Path) -> VerifyText:
             lines[name] = number
         if test_pass_line is None and line.strip() == _VERDICT:
             test_pass_line = number
-    return VerifyText(path, passed, lines, _VERDICT in text, text, test_pass_line, _is_utf8(path))
-
-
-def _is_utf8(path: Path) -> bool:
-    try:
-        read_bytes(path).decode()
-    except UnicodeDecodeError:
-        return False
-    return True
+    return VerifyText(path, passed, lines, _VERDICT in text, text, test_pass_line, utf8)

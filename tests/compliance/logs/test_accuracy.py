@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compliance.errors import UnreadableFile
+from compliance.logs import accuracy
 from compliance.logs.accuracy import iter_accuracy, read_accuracy
 from compliance.submission.truncate import truncate_accuracy_log
 from tests.support.loadgen_run import ANSWER, SAMPLES, loadgen_logs
@@ -152,3 +153,43 @@ def test_any_bytes_are_read_or_unreadable(tmp_path_factory, pieces):
     assert (log.entries is None) == bool(log.problem)
     with contextlib.suppress(UnreadableFile):
         assert len(list(iter_accuracy(path))) == log.entries
+
+
+def _outcomes(path):
+    """What both readers say of a log, faults included."""
+    with contextlib.suppress(UnreadableFile):
+        yield read_accuracy(path)
+    try:
+        yield list(iter_accuracy(path))
+    except UnreadableFile as error:
+        yield error.reason, error.line
+
+
+PIECE = st.sampled_from(
+    [
+        "[",
+        "]",
+        "\n",
+        ",\n",
+        "...",
+        "\n...\n",
+        " ... ",
+        json.dumps(entry(1)),
+        json.dumps(entry(2, "zz")),
+        '{"seq_id"',
+        "}",
+        "x",
+    ]
+)
+
+
+@given(pieces=st.lists(PIECE, max_size=12), count=st.integers(0, 90), cut=st.booleans())
+def test_a_small_log_in_one_step_says_what_a_long_one_does_entry_by_entry(tmp_path_factory, pieces, count, cut):
+    path = write(tmp_path_factory.mktemp("log"), "".join(pieces) or whole(count))
+    if cut and not pieces:
+        source = path.rename(path.with_name("whole.json"))
+        truncate_accuracy_log(source, path)
+    at_once = list(_outcomes(path))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(accuracy, "_ONE_STEP_BYTES", 0)
+        assert list(_outcomes(path)) == at_once
