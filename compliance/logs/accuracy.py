@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from compliance.errors import UnreadableFile
-from compliance.logs.accuracy_scan import SEPARATORS, TRUNCATED, AccuracyScan
+from compliance.logs.accuracy_scan import ELLIPSIS, SEPARATORS, TRUNCATED, AccuracyScan, is_ellipsis
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +52,6 @@ class _Entry(msgspec.Struct, gc=False):
 _ENTRY = msgspec.json.Decoder(_Entry)
 _ENTRIES = msgspec.json.Decoder(list[_Entry])
 _ONE_STEP_BYTES = 4 << 20
-_CUT = re.compile(rb"^[ \t]{0,9}(?P<dots>\.\.\.)[ \t\r]{0,9}$", re.MULTILINE)
-"""The first line that stands for what was cut out."""
 
 
 def iter_accuracy(path: Path) -> Iterator[AccuracyEntry]:
@@ -102,7 +99,8 @@ def _small(path: Path) -> bytes | None:
     """The bytes of a log that may be read in one step; None for a longer one, and where there is none."""
     try:
         with path.open("rb", buffering=0) as stream:
-            data = stream.read(_ONE_STEP_BYTES) if os.fstat(stream.fileno()).st_size < _ONE_STEP_BYTES else b""
+            size = os.fstat(stream.fileno()).st_size
+            data = stream.read(size + 1) if size < _ONE_STEP_BYTES else b""
     except OSError:
         return None
     return data or None
@@ -136,19 +134,27 @@ def _in_one_step(path: Path) -> AccuracyLog | None:
     data = _small(path)
     if data is None:
         return None
-    cut = _CUT.search(data)
+    cut = _cut_at(data)
     if cut is None:
         entries = _entries(data)
         if entries is None:
             return None
         return AccuracyLog(path, len(data), truncated=False, entries=len(entries), sha256=_sha256(data))
-    begun, brace, rest = data[: cut.start()].rpartition(b"}")
+    begun, brace, rest = data[:cut].rpartition(b"}")
     if not brace or rest.partition(b"{")[0].translate(None, SEPARATORS) or _entries(begun + b"}]") is None:
         return None
-    line = data.count(b"\n", 0, cut.start("dots")) + 1
-    return AccuracyLog(
-        path, len(data), truncated=True, entries=None, sha256=_sha256(data), problem=TRUNCATED, problem_line=line
-    )
+    return AccuracyLog(path, len(data), True, None, _sha256(data), TRUNCATED, data.count(b"\n", 0, cut) + 1)
+
+
+def _cut_at(data: bytes) -> int | None:
+    """Where the first line begins that stands for what was cut out."""
+    at = data.find(ELLIPSIS)
+    while at >= 0:
+        start, end = data.rfind(b"\n", 0, at) + 1, data.find(b"\n", at)
+        if is_ellipsis(data[start : end + 1 if end >= 0 else len(data)]):
+            return start
+        at = data.find(ELLIPSIS, at + len(ELLIPSIS))
+    return None
 
 
 def _sha256(data: bytes) -> str:

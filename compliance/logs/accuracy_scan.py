@@ -13,8 +13,13 @@ from compliance.logs.lines import unreadable
 _OBJECT = re.compile(rb"\{[^{}]*\}")
 SEPARATORS = b" \t\r\n,"
 TRUNCATED = "the log is truncated; give the whole log that was kept aside"
-_ELLIPSIS = b"..."
+ELLIPSIS = b"..."
 _SHORT = 64
+
+
+def is_ellipsis(line: bytes) -> bool:
+    """Whether a line stands for what was cut out of a log."""
+    return len(line) < _SHORT and line.strip() == ELLIPSIS
 
 
 class _Place(Enum):
@@ -103,7 +108,7 @@ class AccuracyScan:
 
     def _line(self, parts: list[bytes]) -> bytes:
         line = parts[0] if len(parts) == 1 else b"".join(parts)
-        self.truncated |= len(line) < _SHORT and line.strip() == _ELLIPSIS
+        self.truncated |= is_ellipsis(line)
         return line
 
     def _between(self, text: bytes, number: int) -> None:

@@ -1,5 +1,6 @@
 """A file in blocks of whole lines, so that a log of any size is read in a bounded space."""
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,7 +33,10 @@ def iter_blocks(path: Path, limit: int = MAX_LINE_BYTES) -> Iterator[Block]:
     try:
         with path.open("rb", buffering=0) as stream:
             line = _Unfinished(limit)
-            while chunk := stream.read(BLOCK_BYTES):
+            # No more room than the file needs: room for a whole block takes longer to get than most logs to read.
+            left = os.fstat(stream.fileno()).st_size
+            while chunk := stream.read(max(1, min(BLOCK_BYTES, left + 1))):
+                left -= len(chunk)
                 end = chunk.rfind(b"\n") + 1
                 if end == 0:
                     line.add(chunk)

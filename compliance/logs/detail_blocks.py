@@ -63,36 +63,35 @@ def decode_block(text: bytes, marker: bytes) -> list[BlockRecord] | None:
     short = _without_lists(text, head)
     if short is None or len(short) > MAX_BODY_BYTES or not short.startswith(head):
         return None
-    lines = short.count(b"\n") + (not short.endswith(b"\n"))
     # As one JSON array: a comma between any two lines, so that no record can go on over two of them.
-    body = b"[%b]" % short.replace(b"\n" + head, b",{")[len(head) - 1 :]
-    if len(short) - len(body) != (lines - 1) * (len(head) - 1) + len(head) - 3:
+    lines = short[len(head) - 1 : len(short) - short.endswith(b"\n")].split(b"\n" + head)
+    body = b"[%b]" % b",{".join(lines)
+    if b"\n" in body:
         return None
     try:
         records = _RECORDS.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
-    return records if len(records) == lines else None
+    return records if len(records) == len(lines) else None
 
 
 def _without_lists(text: bytes, head: bytes) -> bytes | None:
     """The text with the lists of loaded_qsl_set emptied; None when one of them is not digits and commas."""
-    needle = head + b'"key": "' + DROPPED_KEY.encode() + b'", "value": ['
     named = b'"%b"' % DROPPED_KEY.encode()
-    at = text.find(needle)
+    before, after = head + b'"key": ', named + b', "value": ['
     parts: list[bytes] = []
     position = 0
-    while at >= 0:
-        start = at + len(needle)
+    while (at := text.find(named, position)) >= 0:
+        start = at + len(after)
         end = text.find(b"]", start)
-        if end < 0 or not _KNOWN.sound(text, start, end):
+        # A value that is no list, or a record that is spaced otherwise, is looked at line by line.
+        if end < 0 or not (text.startswith(after, at) and text.endswith(before, 0, at)):
+            return None
+        if not _KNOWN.sound(text, start, end):
             return None
         parts.append(text[position:start])
         position = end
-        at = text.find(needle, end)
-    short = b"".join((*parts, text[position:])) if parts else text
-    # A value that is no list, or a record that is spaced otherwise, is looked at line by line.
-    return short if short.count(named) == len(parts) else None
+    return b"".join((*parts, text[position:])) if parts else text
 
 
 def is_integer_list(text: bytes, start: int, end: int) -> bool:
