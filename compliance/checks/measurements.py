@@ -20,6 +20,7 @@ def _path(subject: Subject, template: str) -> str:
         system=result.system,
         benchmark=result.benchmark,
         scenario=result.scenario_dir,
+        file=f"{result.system}.json",
     )
 
 
@@ -28,13 +29,18 @@ def conf_path(subject: Subject) -> str:
     return _path(subject, subject.round.layout.user_conf)
 
 
-def _file(subject: Subject) -> str:
-    """Path of the measurements file: as found, else where the layout wants it."""
-    document = result_of(subject).measurements
-    root = subject.submission.root
+def measurements_path(subject: Subject) -> str:
+    """Path of the measurements file: as found, readable or not, else where the layout wants it."""
+    result, root = result_of(subject), subject.submission.root
+    document, template = result.measurements, subject.round.layout.measurements
     if document is not None and document.path.is_relative_to(root):
         return document.path.relative_to(root).as_posix()
-    return _path(subject, subject.round.layout.measurements)
+    wanted = _path(subject, template)
+    if "{file}" not in template:
+        return wanted
+    folder, _, _ = wanted.rpartition("/")
+    unread = (one.path for one in result.unreadable if one.path.rpartition("/")[0] == folder)
+    return next((path for path in unread if path.endswith(".json")), wanted)
 
 
 def _document(result: Result) -> Document:
@@ -53,7 +59,7 @@ def _document(result: Result) -> Document:
 def measurements(subject: Subject) -> Iterator[Finding | Skip]:
     """The measurements file of the result exists and is a JSON object."""
     if result_of(subject).measurements is None:
-        yield missing(subject, _file(subject), "measurements as a JSON object")
+        yield missing(subject, measurements_path(subject), "measurements as a JSON object")
 
 
 def _filled(subject: Subject, template: str, size_bytes: int | None) -> Iterator[Finding]:
@@ -110,7 +116,7 @@ def fields(subject: Subject) -> Iterator[Finding | Skip]:
             meant = None if present else near(field, others)
             message = "" if meant is None else f'"{meant}" is there: did you mean "{field}"?'
             yield Finding(
-                _file(subject),
+                measurements_path(subject),
                 f'a meaningful "{field}"',
                 found,
                 fix="" if meant is None else f'Rename "{meant}" to "{field}".',
@@ -131,7 +137,7 @@ def fields(subject: Subject) -> Iterator[Finding | Skip]:
 def plain_json(subject: Subject) -> Iterator[Finding | Skip]:
     """The measurements need no repair to be read. The official checker crashes on some of what is repaired here."""
     for problem in _document(result_of(subject)).problems:
-        finding = Finding(_file(subject), "plain JSON", problem.reason, line=problem.line)
+        finding = Finding(measurements_path(subject), "plain JSON", problem.reason, line=problem.line)
         official = None if problem.official else Severity.ERROR
         yield from graded(finding, official=official, strict=Severity.WARNING)
 
@@ -152,6 +158,6 @@ def placeholders(subject: Subject) -> Iterator[Finding | Skip]:
             pointer = pointer_of(field)
             line = document.lines.get(pointer)
             finding = Finding(
-                _file(subject), f'"{field}" filled in', f'"{field}": {value!r}', line=line, pointer=pointer
+                measurements_path(subject), f'"{field}" filled in', f'"{field}": {value!r}', line=line, pointer=pointer
             )
             yield strictly(finding, Severity.WARNING)

@@ -5,12 +5,9 @@ from dataclasses import dataclass
 
 from compliance.judge import INVALID, NOT_JUDGED
 from compliance.report.model import FAIL, PASS, Report, ReportFinding, weighs
+from compliance.report.round_hint import collapsed
 from compliance.vocabulary import Profile, Severity
 
-_OF_ROUND = frozenset({"PERF-002", "PERF-003", "PERF-004", "ACC-010", "LOG-011"})
-"""Findings that all come of one cause where the tree is of another round: seeds and LoadGen's release."""
-_OF_AUDIT_RUNS = frozenset({"AUD-008", "AUD-014"})
-"""Findings about an audit's run, whose message begins with the id of the check that was made of it."""
 _RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
 
 
@@ -62,12 +59,6 @@ def grouped(report: Report, *, every: bool) -> tuple[Group, ...]:
 def shown(finding: ReportFinding) -> bool:
     """Whether a finding is shown without being asked for: a pass that the official checker denies must say why."""
     return finding.severity is not Severity.INFO or finding.official_error
-
-
-def collapsed(report: Report, finding: ReportFinding) -> bool:
-    """Whether the hint on the round stands in place of a finding: seeds and release of another round's."""
-    inner = finding.message.partition(":")[0] if finding.id in _OF_AUDIT_RUNS else finding.id
-    return bool(report.round_hint) and inner in _OF_ROUND
 
 
 def last_line(report: Report) -> str:

@@ -3,9 +3,10 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from compliance.report.grouping import Group, collapsed, grouped, last_line, shown
+from compliance.report.grouping import Group, grouped, last_line, shown
 from compliance.report.model import NAMED, Report
 from compliance.report.plain import one_line
+from compliance.report.round_hint import collapsed
 from compliance.report.scores import score_tables
 from compliance.report.table import summary_table
 from compliance.report.wrap import wrapped
@@ -90,9 +91,10 @@ def _of_one_screen(groups: tuple[Group, ...], width: int) -> tuple[tuple[Group, 
 
 
 def _round_hint(report: Report, *, verbose: bool, width: int) -> Iterator[str]:
-    """One line on the round in place of every seed that is not its own."""
+    """One line on the round in place of all that follows from a wrong one."""
     hidden = sum(collapsed(report, finding) for finding in report.every_finding())
-    aside = "" if verbose or not hidden else f" ({hidden} findings on seeds and release; -v shows them)"
+    follow = "1 finding follows" if hidden == 1 else f"{hidden} findings follow"
+    aside = "" if verbose or not hidden else f" ({follow} from that; -v shows them all)"
     yield from wrapped(f"{report.round_hint}{aside}", width, "ROUND   ", _INDENT)
     yield ""
 

@@ -8,11 +8,13 @@ from compliance.discovery.rounds import Detection, detect_round
 from compliance.errors import UndecidedRound, UnknownRound, UnreadableFile
 from compliance.report.model import NAMED, Report, build_report
 from compliance.report.plain import one_line
+from compliance.report.round_hint import Mismatch, hint_text
 from compliance.rulebook.rounds import benchmark_of, load_round, round_marks, round_names
 from compliance.streaming import judge_streaming
 from compliance.submission.manifest import manifest_path, read_manifest
 from compliance.vocabulary import Profile
 from compliance.waivers import load_waivers
+from harness.package.layouts import layout_rounds
 from harness.package.parallel import judged_by
 
 _OF_MLPERF = re.compile(r"v\d+\.\d+")
@@ -22,7 +24,7 @@ _OF_MLPERF = re.compile(r"v\d+\.\d+")
 class RoundChoice:
     """The round a tree is judged by and what the choice rests on, in words.
 
-    `notes` speak against it. `hint` says that the seeds are another round's; empty where they are not.
+    `notes` speak against it. `hint` says that the seeds or the layout are another round's; empty where they are not.
     """
 
     name: str
@@ -42,13 +44,15 @@ def choose_round(tree: Path, named: str | None = None, submitter: str | None = N
         raise UnknownRound(f"round not known: no rules for round {named!r} here; known: {', '.join(names)}")
     marks = tuple(round_marks(name) for name in names)
     found = detect_round(tree, marks, _knows, submitter)
+    layouts = layout_rounds(tree, marks, submitter)
     if named is not None:
-        return RoundChoice(named, NAMED, hint=_hint(found, named))
+        return RoundChoice(named, NAMED, hint=_hint(found, layouts, named))
     packaged = packaged_round(tree)
     if packaged is not None:
-        return RoundChoice(packaged, ("the manifest beside the tree names it",), hint=_hint(found, packaged))
+        return RoundChoice(packaged, ("the manifest beside the tree names it",), hint=_hint(found, layouts, packaged))
     if found.round_name is not None:
-        return RoundChoice(found.round_name, found.basis, found.contradictions)
+        hint = _hint(found, layouts, found.round_name)
+        return RoundChoice(found.round_name, found.basis, found.contradictions, hint)
     if found.unknown:
         raise UnknownRound(
             f"round not known: the logs are of {one_line(found.unknown)}; rules are here for {', '.join(names)}."
@@ -64,14 +68,17 @@ def _knows(round_name: str, benchmark: str) -> bool:
     return benchmark_of(load_round(round_name), benchmark) is not None
 
 
-def _hint(found: Detection, round_name: str) -> str:
-    """That the tree's seeds are another round's, once, in place of an error per seed; empty where they are not."""
+def _hint(found: Detection, layouts: tuple[str, ...], round_name: str) -> str:
+    """That the tree's seeds or its layout are another round's, once, in place of an error per seed and per file."""
     if found.unknown:
-        return f"these logs are of no round known here: {found.unknown}"
-    if not found.by_seeds or round_name in found.by_seeds:
-        return ""
-    other = found.round_name if found.round_name in found.by_seeds else found.by_seeds[0]
-    return f"these seeds are {other}'s, not {round_name}'s: check with --round {other}"
+        return hint_text(Mismatch(unknown=found.unknown), round_name)
+    other = ""
+    if found.by_seeds and round_name not in found.by_seeds:
+        other = found.round_name if found.round_name in found.by_seeds else found.by_seeds[0]
+    layout = ""
+    if layouts and round_name not in layouts:
+        layout = other if other in layouts else layouts[-1]
+    return hint_text(Mismatch(other, layout), round_name)
 
 
 def packaged_round(tree: Path) -> str | None:
