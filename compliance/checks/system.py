@@ -2,10 +2,8 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 
 from compliance.checks.facts import graded, missing, strictly, system_of
-from compliance.checks.hints import near
 from compliance.checks.model import Finding, Scope, Skip, Subject
 from compliance.checks.registry import check
 from compliance.logs.documents import Document, JsonValue, pointer_of
@@ -29,15 +27,17 @@ def _path(subject: Subject) -> str:
     return system_of(subject).path
 
 
-def _document(subject: Subject) -> Document:
+def description_of(subject: Subject) -> Document:
+    """The system's description; a check that calls this needs "description". Raises LookupError without."""
     description = system_of(subject).description
     if description is None:
         raise LookupError("this check must need 'description'")
     return description
 
 
-def _at(subject: Subject, field: str, expected: str, *, found: str | None = None, message: str = "") -> Finding:
-    document = _document(subject)
+def at_field(subject: Subject, field: str, expected: str, *, found: str | None = None, message: str = "") -> Finding:
+    """A finding about one field of the description, at its line; one that is absent is shown as such."""
+    document = description_of(subject)
     present = field in document.members
     shown = found or (f'"{field}": {document.members[field]!r}' if present else f'no "{field}"')
     pointer = pointer_of(field)
@@ -73,7 +73,7 @@ def description(subject: Subject) -> Iterator[Finding | Skip]:
 )
 def plain_json(subject: Subject) -> Iterator[Finding | Skip]:
     """The description needs no repair to be read. The official checker crashes on some of what is repaired here."""
-    for problem in _document(subject).problems:
+    for problem in description_of(subject).problems:
         finding = Finding(_path(subject), "plain JSON", problem.reason, line=problem.line)
         official = None if problem.official else Severity.ERROR
         yield from graded(finding, official=official, strict=Severity.WARNING)
@@ -89,8 +89,8 @@ def plain_json(subject: Subject) -> Iterator[Finding | Skip]:
 )
 def availability(subject: Subject) -> Iterator[Finding | Skip]:
     """status, in any case, is one of the round's availability values."""
-    if _lowered(_document(subject), "status") not in subject.round.availability:
-        yield _at(subject, "status", f"status is one of {', '.join(subject.round.availability)}")
+    if _lowered(description_of(subject), "status") not in subject.round.availability:
+        yield at_field(subject, "status", f"status is one of {', '.join(subject.round.availability)}")
 
 
 @check(
@@ -103,8 +103,8 @@ def availability(subject: Subject) -> Iterator[Finding | Skip]:
 )
 def system_type(subject: Subject) -> Iterator[Finding | Skip]:
     """system_type is exactly one of datacenter, edge, "datacenter,edge", "edge,datacenter"."""
-    if _document(subject).members.get("system_type") not in SYSTEM_TYPES:
-        yield _at(subject, "system_type", f"system_type is one of {'; '.join(SYSTEM_TYPES)}")
+    if description_of(subject).members.get("system_type") not in SYSTEM_TYPES:
+        yield at_field(subject, "system_type", f"system_type is one of {'; '.join(SYSTEM_TYPES)}")
 
 
 @check(
@@ -120,66 +120,22 @@ def network(subject: Subject) -> Iterator[Finding | Skip]:
 
     The official checker dies on a JSON boolean; strict reads one, and warns.
     """
-    value = _document(subject).members.get("is_network")
+    value = description_of(subject).members.get("is_network")
     division = subject.submitter.division if subject.submitter else None
     wanted = {Division.NETWORK: True, Division.CLOSED: False}.get(division) if division else None
     if value is not None and not isinstance(value, str):
         fits = wanted is None or (value is True) is wanted
-        finding = _at(subject, "is_network", 'is_network as a string ("true") or left out')
+        finding = at_field(subject, "is_network", 'is_network as a string ("true") or left out')
         yield from graded(finding, official=Severity.ERROR, strict=Severity.WARNING if fits else Severity.ERROR)
     elif wanted is not None and (str(value).lower() == "true") is not wanted:
-        yield _at(subject, "is_network", f'is_network is {"" if wanted else "not "}"true" in the {division} division')
-
-
-@check(
-    "SYS-006",
-    "every required field is present",
-    "system_check.py:158-168",
-    Scope.SYSTEM,
-    _NEEDS,
-    fix='Add the field; where it does not apply write "N/A".',
-)
-def required_fields(subject: Subject) -> Iterator[Finding | Skip]:
-    """Every field that the round requires is there; with is_network set, the network fields too (even for "false")."""
-    members = _document(subject).members
-    fields = subject.round.system_fields
-    flag = members.get("is_network")
-    known = {*fields.known, *fields.required, *fields.network}
-    for field in (*fields.required, *(fields.network if flag else ())):
-        if field not in members:
-            meant = near(field, [name for name in members if name not in known])
-            finding = _at(subject, field, f'the field "{field}"')
-            yield finding if meant is None else _misnamed(subject, finding, (meant, field))
-
-
-def _misnamed(subject: Subject, finding: Finding, names: tuple[str, str]) -> Finding:
-    """The finding about a missing field that says which field that is there was likely meant, and where."""
-    present, wanted = names
-    message = f'"{present}" is there: did you mean "{wanted}"?'
-    line = _document(subject).line(present)
-    fix = f'Rename "{present}" to "{wanted}".'
-    return replace(finding, message=message, fix=fix, line=line, pointer=pointer_of(present))
-
-
-@check(
-    "SYS-007",
-    "every field that must say something does",
-    "system_check.py:169-177",
-    Scope.SYSTEM,
-    _NEEDS,
-    fix='Fill it in. For none write the string "0" or "N/A": the number 0, false and "" count as empty.',
-)
-def meaningful_fields(subject: Subject) -> Iterator[Finding | Skip]:
-    """Fields which must say something are not empty, 0, false or null."""
-    members = _document(subject).members
-    for field in subject.round.system_fields.meaningful:
-        if field in members and not members[field]:
-            yield _at(subject, field, f'a meaningful "{field}"')
+        yield at_field(
+            subject, "is_network", f'is_network is {"" if wanted else "not "}"true" in the {division} division'
+        )
 
 
 def _same_as_folder(subject: Subject, field: str, folder: str) -> Iterator[Finding]:
-    if _lowered(_document(subject), field) != folder.lower():
-        yield _at(subject, field, f'"{field}": "{folder}", as the folder is called')
+    if _lowered(description_of(subject), field) != folder.lower():
+        yield at_field(subject, field, f'"{field}": "{folder}", as the folder is called')
 
 
 @check(
@@ -201,25 +157,6 @@ def division(subject: Subject) -> Iterator[Finding | Skip]:
 
 
 @check(
-    "SYS-010",
-    "no unknown field",
-    "old:3354",
-    Scope.SYSTEM,
-    _NEEDS,
-    fix="Correct the field's name or take it out.",
-)
-def known_fields(subject: Subject) -> Iterator[Finding | Skip]:
-    """Every field's name is one that the round knows."""
-    fields = subject.round.system_fields
-    known = {*fields.known, *fields.required, *fields.network}
-    for field in _document(subject).members:
-        if field not in known:
-            meant = near(field, known)
-            fix = "" if meant is None else f'Did you mean "{meant}"? Rename it, or take it out.'
-            yield strictly(replace(_at(subject, field, "fields the rules know"), fix=fix), Severity.WARNING)
-
-
-@check(
     "SYS-011",
     "no placeholder was left",
     "system_check.py:169-177; submission_rules.adoc:443-512",
@@ -230,12 +167,12 @@ def known_fields(subject: Subject) -> Iterator[Finding | Skip]:
 def placeholders(subject: Subject) -> Iterator[Finding | Skip]:
     """No value is or holds TBD, TODO, xxx, ??? or <name>: an error where that is the whole of a meaningful field."""
     meaningful = subject.round.system_fields.meaningful
-    for field, value in _document(subject).members.items():
+    for field, value in description_of(subject).members.items():
         word = placeholder(value)
         if word is not None:
             whole = field in meaningful and str(value).strip() == word
             severity = Severity.ERROR if whole else Severity.WARNING
-            yield strictly(_at(subject, field, f'"{field}" filled in'), severity)
+            yield strictly(at_field(subject, field, f'"{field}" filled in'), severity)
 
 
 @check(
@@ -248,11 +185,11 @@ def placeholders(subject: Subject) -> Iterator[Finding | Skip]:
 )
 def whole_counts(subject: Subject) -> Iterator[Finding | Skip]:
     """number_of_nodes and accelerators_per_node are integers; else the official checker loses all results."""
-    members = _document(subject).members
+    members = description_of(subject).members
     for field in _INTEGERS:
         value = members.get(field)
         if value and not _whole(value):
-            finding = _at(subject, field, f'"{field}" as a whole number')
+            finding = at_field(subject, field, f'"{field}" as a whole number')
             yield from graded(finding, official=Severity.ERROR, strict=Severity.WARNING)
 
 
@@ -266,9 +203,9 @@ def whole_counts(subject: Subject) -> Iterator[Finding | Skip]:
 )
 def whole_processors(subject: Subject) -> Iterator[Finding | Skip]:
     """host_processors_per_node can be taken as an integer."""
-    value = _document(subject).members.get("host_processors_per_node")
+    value = description_of(subject).members.get("host_processors_per_node")
     if value and not _whole(value):
-        finding = _at(subject, "host_processors_per_node", '"host_processors_per_node" as a whole number')
+        finding = at_field(subject, "host_processors_per_node", '"host_processors_per_node" as a whole number')
         yield strictly(finding, Severity.WARNING)
 
 

@@ -1,4 +1,4 @@
-"""How long the answers of an accuracy log are: LoadGen's token counts alone, of a whole log or of what is left of one."""
+"""How long the answers of an accuracy log are: LoadGen's token counts, of a whole log or of what is left of one."""
 
 import re
 from dataclasses import dataclass

@@ -18,6 +18,17 @@ WHOLE_LOG_SAMPLES = 60
 """Up to so many samples a whole accuracy log is no longer than a truncated one."""
 DETAIL, SUMMARY, ACCURACY = "mlperf_log_detail.txt", "mlperf_log_summary.txt", "mlperf_log_accuracy.json"
 RUN = f"performance/run_1/{DETAIL}"
+_INSPECTION = "".join(
+    f"\n## {heading}\n\nAs upstream.\n"
+    for heading in (
+        "Run command and flags",
+        "LoadGen connection",
+        "Pre-processing",
+        "Model operations",
+        "Weights and transformations",
+        "How queries are batched",
+    )
+)
 _MEANINGFUL = [
     "system_name",
     "host_processor_model_name",
@@ -187,9 +198,12 @@ def clean_tree(
     tree = Tree(round_, division, benchmark, tuple(scenarios))
     tree.documents[tree.system_path] = _description(division, system_type)
     source_dir = fill(round_.layout.source_dir, {"division": division, "submitter": ORG})
-    tree.texts[f"{source_dir}/README.md"] = "vLLM 0.32.0, unchanged.\n"
+    tree.texts[f"{source_dir}/README.md"] = f"# {benchmark}\n\nvLLM 0.32.0, unchanged.\n{_INSPECTION}"
     if division != "open":
         tree.texts[f"{tree.submitter}/documentation/calibration.md"] = "No quantisation.\n"
+        tree.texts[f"{tree.submitter}/documentation/bandwidth.md"] = (
+            "In and out 0.3 MB/s; the network carries 100 Gb/s.\n"
+        )
     for scenario in tree.scenarios:
         _result(tree, rules, Scenario(scenario))
         if division != "open":

@@ -13,11 +13,12 @@ from compliance.rulebook.rounds import load_round
 from compliance.submission.manifest import Manifest, list_files, manifest_text
 from tests.support.broken_audits import AUDIT_CASES
 from tests.support.broken_endpoints import ENDPOINTS_CASES
+from tests.support.broken_figures import FIGURE_CASES
 from tests.support.broken_power import POWER_CASES
 from tests.support.broken_trees import CASES
 from tests.support.trees import clean_tree
 
-BY_HAND = {"STR-013", "STR-014", "STR-017", "STR-018"}
+BY_HAND = {"STR-013", "STR-014", "STR-017", "STR-018", "SYS-015"}
 
 
 def judged(tree, root):
@@ -51,7 +52,7 @@ def test_a_clean_tree_passes_every_check(options, tmp_path):
     assert {(one.verdicts.official, one.verdicts.strict) for one in judgement.results} == {("valid", "valid")}
 
 
-@pytest.mark.parametrize("case", [*CASES, *AUDIT_CASES, *POWER_CASES], ids=lambda case: case.id)
+@pytest.mark.parametrize("case", [*CASES, *AUDIT_CASES, *FIGURE_CASES, *POWER_CASES], ids=lambda case: case.id)
 def test_one_fault_fails_one_check(case, tmp_path):
     judgement = judged(case.make(), tmp_path)
     assert failed(judgement) == {case.check, *case.also}
@@ -75,7 +76,7 @@ def speaks(judgement, root):
 
 
 def test_no_check_is_without_a_broken_tree():
-    cases = (*CASES, *AUDIT_CASES, *ENDPOINTS_CASES, *POWER_CASES)
+    cases = (*CASES, *AUDIT_CASES, *ENDPOINTS_CASES, *FIGURE_CASES, *POWER_CASES)
     assert {check.id for check in all_checks()} == {case.check for case in cases} | BY_HAND
 
 
@@ -135,3 +136,24 @@ def test_a_submitter_that_is_not_there_is_told_who_is(tmp_path):
     judgement = judge(discover(tree.write(tmp_path), tree.round, "Nobody"), tree.round)
     (outcome,) = [one for one in judgement.above if one.findings]
     assert (outcome.check.id, outcome.findings[0].message) == ("STR-013", "submitters there are: Acme")
+
+
+@pytest.mark.parametrize(
+    ("changes", "failing"),
+    [
+        ({}, set()),
+        ({"sw_notes": "a newer kernel"}, set()),
+        ({"accelerator_model_name": "another"}, {"SYS-015"}),
+        ({"status": "preview"}, {"SYS-015"}),
+        ({"system_name": "another", "accelerator_model_name": "another"}, set()),
+    ],
+    ids=["same", "software", "hardware", "availability", "another-name"],
+)
+def test_one_name_stands_for_one_system(changes, failing, tmp_path):
+    tree = clean_tree()
+    tree.copy(f"{tree.submitter}/results/node8", f"{tree.submitter}/results/node9")
+    tree.documents[f"{tree.submitter}/systems/node9.json"] = {**tree.system, **changes}
+    judgement = judged(tree, tmp_path)
+    assert failed(judgement) == failing
+    assert {one.verdicts.strict for one in judgement.results} == {"valid"}
+    speaks(judgement, tmp_path)

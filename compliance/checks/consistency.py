@@ -1,0 +1,170 @@
+"""LOG-, MEAS-, SYS-: files that speak of one run, one system or one division and must not contradict each other."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from compliance.checks.audits import AUDIT_NEEDS
+from compliance.checks.facts import about, benchmark_of, result_of, strictly, system_of
+from compliance.checks.measurements import measurements_path
+from compliance.checks.model import Finding, Scope, Skip, Subject
+from compliance.checks.registry import check
+from compliance.logs.documents import Document, pointer_of
+from compliance.records import RunLogs, SystemEntry
+from compliance.vocabulary import Division, Severity
+
+_ONE_SYSTEM = "Make every run of a result with the same SUT and LoadGen; put the logs of such runs there."
+_RETRAINED = re.compile(r"\s*(?:yes|true|y|1)\b", re.IGNORECASE)
+_WITHOUT_ECC = re.compile(r"\b(?:non|no|without|w/o)[\s-]*ecc\b|\becc\W*(?:off|disabled|no|none)\b", re.IGNORECASE)
+_CONSUMER = re.compile(r"\bgeforce\b|\brtx\s*[2345]0[5-9]0\b|\bradeon\s+rx\b|\barc\s+[ab]\d{3}\b", re.IGNORECASE)
+_HARDWARE = (
+    "number_of_nodes",
+    "host_processor_model_name",
+    "host_processors_per_node",
+    "accelerator_model_name",
+    "accelerators_per_node",
+    "accelerator_memory_capacity",
+)
+_DATACENTER = "datacenter"
+
+
+def _value(run: RunLogs, key: str) -> str | None:
+    value = run.detail.value(key) if run.detail else None
+    return value if isinstance(value, str) else None
+
+
+@check(
+    "LOG-013",
+    "accuracy and performance run are of one SUT and one data set",
+    "inference_rules.adoc:477; weighbridge: the official checker does not compare the two runs' names",
+    Scope.RESULT,
+    ("loadgen", "performance", "accuracy"),
+    fix=_ONE_SYSTEM,
+)
+def one_sut(subject: Subject) -> Iterator[Finding | Skip]:
+    """sut_name and qsl_name of the accuracy run are those of the performance run. A warning: names say little.
+
+    Where the two runs take different data sets, qsl_name may differ.
+    """
+    result, rules = result_of(subject), subject.benchmark
+    two_sets = rules is not None and rules.accuracy_samples(result.scenario) != rules.dataset_size
+    for key in ("sut_name", *(() if two_sets else ("qsl_name",))):
+        own, other = _value(result.performance, key), _value(result.accuracy, key)
+        if own is not None and other is not None and own != other:
+            expected = f'{key} = "{own}", as in the performance run'
+            yield strictly(about(result.accuracy, key, expected, found=f'{key} = "{other}"'), Severity.WARNING)
+
+
+@check(
+    "AUD-021",
+    "the audits ran on the result's own SUT and LoadGen",
+    "inference_rules.adoc:462; weighbridge: nobody looks whether an audit ran on the same system",
+    Scope.RESULT,
+    (*AUDIT_NEEDS, "performance"),
+    fix=_ONE_SYSTEM,
+)
+def audits_alike(subject: Subject) -> Iterator[Finding | Skip]:
+    """loadgen_version and sut_name in an audit's detail log are those of the performance run. A warning."""
+    result = result_of(subject)
+    for audit in benchmark_of(subject).audits:
+        run = result.audits.get(audit)
+        for key in ("loadgen_version", "sut_name"):
+            own, other = _value(result.performance, key), _value(run.run, key) if run else None
+            if run is not None and own is not None and other is not None and own != other:
+                expected = f'{key} = "{own}", as in the performance run'
+                yield strictly(about(run.run, key, expected, found=f'{key} = "{other}"'), Severity.WARNING)
+
+
+@check(
+    "MEAS-009",
+    "nothing was retrained for the closed division",
+    "inference_rules.adoc:888; weighbridge: the official checker wants an answer, whichever it is",
+    Scope.RESULT,
+    ("measurements", "closed"),
+    fix='Submit it in the open division; where nothing was retrained, write "No".',
+)
+def retraining(subject: Subject) -> Iterator[Finding | Skip]:
+    """Retraining of a closed or network result does not say yes. A warning: what it says else is for people to read."""
+    document = result_of(subject).measurements
+    value = document.members.get("retraining") if document else None
+    if document is not None and (value is True or (isinstance(value, str) and _RETRAINED.match(value))):
+        finding = Finding(
+            measurements_path(subject),
+            '"retraining": "No"',
+            f'"retraining": {value!r}',
+            line=document.line("retraining"),
+            pointer=pointer_of("retraining"),
+        )
+        yield strictly(finding, Severity.WARNING)
+
+
+@check(
+    "SYS-014",
+    "a closed datacenter system has memory with ECC",
+    "inference_rules.adoc:248-260; weighbridge: the official checker does not read what a description says",
+    Scope.SYSTEM,
+    ("description",),
+    fix="Submit the system as edge or in the open division, or say in the description that its memory has ECC.",
+)
+def ecc(subject: Subject) -> Iterator[Finding | Skip]:
+    """No field of a closed datacenter system's description says "no ECC" or names a consumer card. A warning."""
+    description = system_of(subject).description
+    kind = description.text("system_type") if description else None
+    closed = subject.submitter is not None and subject.submitter.division is not Division.OPEN
+    if description is None or kind is None or _DATACENTER not in kind or not closed:
+        yield Skip("asked of datacenter systems in closed and network")
+        return
+    for field, value in description.members.items():
+        text = value if isinstance(value, str) else ""
+        card = _CONSUMER.search(text) if field == "accelerator_model_name" else None
+        word = _WITHOUT_ECC.search(text) or card
+        if word is not None:
+            expected = "a datacenter accelerator, whose memory has ECC" if card else "memory with ECC"
+            found = f'"{field}": {text!r}'
+            line, pointer = description.line(field), pointer_of(field)
+            finding = Finding(system_of(subject).path, expected, found, line=line, pointer=pointer)
+            yield strictly(finding, Severity.WARNING)
+
+
+@check(
+    "SYS-015",
+    "one name stands for one system",
+    "submission_rules.adoc:717-800; weighbridge: the official checker reads each description by itself",
+    Scope.TREE,
+    fix="Give different systems different names, and one system one name and one availability.",
+    lowers=False,
+)
+def one_name(subject: Subject) -> Iterator[Finding | Skip]:
+    """Descriptions of a submitter with one system_name have the same hardware and availability. A warning.
+
+    A system may stand in several divisions, and in several folders that differ in software.
+    """
+    seen: dict[tuple[str, str], SystemEntry] = {}
+    for submitter in subject.submission.submitters:
+        for system in submitter.systems:
+            name = system.description.text("system_name") if system.description else None
+            if name is None or system.description is None:
+                continue
+            first = seen.setdefault((submitter.name, name), system)
+            if first is not system and first.description is not None:
+                yield from _differences(system, system.description, first, first.description)
+
+
+def _differences(system: SystemEntry, own: Document, first: SystemEntry, other: Document) -> Iterator[Finding]:
+    fields = [field for field in (*_HARDWARE, "status") if _plain(own, field) != _plain(other, field)]
+    if fields:
+        name = own.text("system_name")
+        found = ", ".join(f'"{field}": {own.members.get(field)!r}' for field in fields)
+        finding = Finding(
+            system.path,
+            f'"{name}" as {first.path} describes it',
+            found,
+            line=own.line(fields[0]),
+            pointer=pointer_of(fields[0]) if fields[0] in own.members else "",
+        )
+        there = ", ".join(f"{other.members.get(field)!r}" for field in fields)
+        yield replace(strictly(finding, Severity.WARNING), message=f"there: {there}")
+
+
+def _plain(document: Document, field: str) -> str:
+    return str(document.members.get(field)).strip().lower()
