@@ -105,7 +105,7 @@ def mean_tokens(subject: Subject) -> tuple[str, float] | None:
 
 @check(
     "PERF-014",
-    "answers of the performance run are no longer than the rules let them be",
+    "the mean answer is no longer than the rules let it be",
     "inference_rules.adoc:367-387; weighbridge: neither checker compares the two rates",
     Scope.RESULT,
     ("loadgen", "performance", "benchmark"),

@@ -7,9 +7,9 @@ from compliance.checks.facts import graded, missing, strictly, system_of
 from compliance.checks.model import Finding, Scope, Skip, Subject
 from compliance.checks.registry import check
 from compliance.logs.documents import Document, JsonValue, pointer_of
+from compliance.rulebook.system_schema import SYSTEM_TYPES
 from compliance.vocabulary import Division, Severity
 
-SYSTEM_TYPES = ("datacenter", "edge", "datacenter,edge", "edge,datacenter")
 _PLACEHOLDER = re.compile(
     r"\b(?:tbd|todo|fixme|xxx+|to be (?:determined|filled|done)|changeme|lorem ipsum)\b|<[^<>]+>|\?{3,}", re.IGNORECASE
 )

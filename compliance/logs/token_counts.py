@@ -1,6 +1,7 @@
 """How long the answers of an accuracy log are: LoadGen's token counts, of a whole log or of what is left of one."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,24 +35,31 @@ def read_token_counts(path: Path) -> TokenCounts | None:
 
     LoadGen logs them where token latencies are on. Raises UnreadableFile when the file cannot be read.
     """
-    answers, lines = 0, 1
+    answers = 0
     shortest: Extreme | None = None
     longest: Extreme | None = None
-    held = b""
     try:
-        with path.open("rb") as stream:
-            while block := stream.read(BLOCK_BYTES):
-                held += block
-                end = 0
-                for match in _COUNT.finditer(held):
-                    answers, end, tokens = answers + 1, match.end(), int(match[1])
-                    if shortest is None or tokens < shortest.tokens:
-                        shortest = Extreme(tokens, lines + held.count(b"\n", 0, end))
-                    if longest is None or tokens > longest.tokens:
-                        longest = Extreme(tokens, lines + held.count(b"\n", 0, end))
-                done = max(end, len(held) - _OVERLAP_BYTES)
-                lines += held.count(b"\n", 0, done)
-                held = held[done:]
+        for text, lines in _pieces(path):
+            for match in _COUNT.finditer(text):
+                answers, tokens = answers + 1, int(match[1])
+                if shortest is None or tokens < shortest.tokens:
+                    shortest = Extreme(tokens, lines + text.count(b"\n", 0, match.end()))
+                if longest is None or tokens > longest.tokens:
+                    longest = Extreme(tokens, lines + text.count(b"\n", 0, match.end()))
     except OSError as error:
         raise unreadable(path, error) from error
     return None if shortest is None or longest is None else TokenCounts(answers, shortest, longest)
+
+
+def _pieces(path: Path) -> Iterator[tuple[bytes, int]]:
+    """The log in pieces that cut no count in two, each with the number of its first line."""
+    held, lines = b"", 1
+    with path.open("rb") as stream:
+        while block := stream.read(BLOCK_BYTES):
+            held += block
+            # The last count may go on in the next block.
+            done = max(held.rfind(b'"token_count"'), len(held) - _OVERLAP_BYTES, 0)
+            yield held[:done], lines
+            lines += held.count(b"\n", 0, done)
+            held = held[done:]
+    yield held, lines

@@ -7,12 +7,14 @@ from jsonschema import Draft202012Validator
 
 from compliance.errors import ComplianceError
 from compliance.logs.detail_decode import decode_strict
-from compliance.rulebook.rounds import load_round
+from compliance.rulebook.rounds import load_round, round_names
+from compliance.rulebook.system_schema import schema_name, schema_path, system_schema
 from compliance.schema import BASE_URI, SchemaProblem, schema_names, schema_text, validate
 from tests.support.loadgen_run import loadgen_logs
 from tests.support.log_lines import record
 
-OWN = ("detail-log-record", "measurements", "model-mapping", "system-description")
+ROUNDS = round_names()
+OWN = ("detail-log-record", "measurements", "model-mapping", *map(schema_name, ROUNDS))
 
 
 @pytest.mark.parametrize("name", schema_names())
@@ -83,26 +85,39 @@ def test_decoder_and_schema_agree_on_changed_records(data):
     assert agrees(changed)
 
 
-def system(**changes):
-    fields = load_round("v6.1").system_fields
+def system(round_name="v6.1", **changes):
+    fields = load_round(round_name).system_fields
     full = dict.fromkeys(fields.required, "N/A") | {"division": "closed", "status": "available", "system_type": "edge"}
     return {name: value for name, value in (full | changes).items() if value is not ...}
 
 
-def test_the_system_schema_asks_for_the_fields_of_the_round():
-    fields = load_round("v6.1").system_fields
-    schema = json.loads(schema_text("system-description"))
+@pytest.mark.parametrize("round_name", ROUNDS)
+def test_the_system_schema_of_a_round_is_that_of_its_rules(round_name):
+    written = schema_path(round_name).read_text()
+    assert written == system_schema(load_round(round_name)), "run `python -m compliance.rulebook.system_schema`"
+    fields, schema = load_round(round_name).system_fields, json.loads(schema_text(schema_name(round_name)))
     assert set(schema["required"]) == set(fields.required)
     assert set(schema["properties"]) == {*fields.required, *fields.network, *fields.known}
-    assert validate(system(), "system-description") == ()
+    assert ("system_power_capacity" in schema["properties"]) == (round_name in {"v6.1", "demo"})
+    assert validate(system(round_name), schema_name(round_name)) == ()
 
 
-def test_an_empty_answer_is_turned_down_where_the_round_wants_one():
-    fields = load_round("v6.1").system_fields
+@pytest.mark.parametrize("round_name", ROUNDS)
+def test_an_empty_answer_is_turned_down_where_the_round_wants_one(round_name):
+    fields = load_round(round_name).system_fields
     for name in fields.required:
-        found = validate(system(**{name: ""}), "system-description")
+        found = validate(system(round_name, **{name: ""}), schema_name(round_name))
         assert bool(found) == (name in fields.meaningful), name
         assert all(problem.pointer == f"/{name}" for problem in found)
+
+
+@pytest.mark.parametrize("flag", ["true", "false", True])
+def test_network_fields_are_asked_for_with_is_network(flag):
+    fields = load_round("v6.1").system_fields
+    lacking = len(fields.network) - 1
+    assert len(validate(system(is_network=flag), schema_name("v6.1"))) == lacking
+    full = dict.fromkeys(fields.network, "") | {"is_network": flag}
+    assert validate(system(**full), schema_name("v6.1")) == ()
 
 
 @pytest.mark.parametrize(
@@ -127,7 +142,7 @@ def test_an_empty_answer_is_turned_down_where_the_round_wants_one():
     ],
 )
 def test_answers_of_a_system_description(name, value, fits):
-    assert (validate(system(**{name: value}), "system-description") == ()) == fits
+    assert (validate(system(**{name: value}), schema_name("v6.1")) == ()) == fits
 
 
 MEASUREMENTS = dict.fromkeys(load_round("v6.1").measurements_fields, "fp8")

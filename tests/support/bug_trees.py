@@ -8,7 +8,7 @@ from pathlib import Path
 from unittest import mock
 
 from tests.support.log_lines import mllog
-from tests.support.trees import clean_tree
+from tests.support.trees import INSPECTION, clean_tree
 
 BENCHMARK = "llama2-70b-99.9"
 GIVEN = Path(__file__).parents[2].parent / "shared" / "tools" / "make_t0.py"
@@ -67,6 +67,10 @@ def own_tree(root: Path, round_name: str) -> BugTree:
 def given_tree(root: Path, round_name: str) -> BugTree:
     with mock.patch.object(sys, "argv", [GIVEN.name, str(root), round_name]):
         runpy.run_path(str(GIVEN))
+    # It comes without the write-ups that the rules ask for, a warning each.
+    (submitter,) = root.glob("closed/*")
+    (submitter / "documentation/bandwidth.md").write_text("In and out 0.3 MB/s.\n")
+    (submitter / "src/README.md").write_text(f"vLLM 0.33.\n{INSPECTION}")
     return BugTree(root, round_name)
 
 

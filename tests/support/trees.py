@@ -18,7 +18,7 @@ WHOLE_LOG_SAMPLES = 60
 """Up to so many samples a whole accuracy log is no longer than a truncated one."""
 DETAIL, SUMMARY, ACCURACY = "mlperf_log_detail.txt", "mlperf_log_summary.txt", "mlperf_log_accuracy.json"
 RUN = f"performance/run_1/{DETAIL}"
-_INSPECTION = "".join(
+INSPECTION = "".join(
     f"\n## {heading}\n\nAs upstream.\n"
     for heading in (
         "Run command and flags",
@@ -198,7 +198,7 @@ def clean_tree(
     tree = Tree(round_, division, benchmark, tuple(scenarios))
     tree.documents[tree.system_path] = _description(division, system_type)
     source_dir = fill(round_.layout.source_dir, {"division": division, "submitter": ORG})
-    tree.texts[f"{source_dir}/README.md"] = f"# {benchmark}\n\nvLLM 0.32.0, unchanged.\n{_INSPECTION}"
+    tree.texts[f"{source_dir}/README.md"] = f"# {benchmark}\n\nvLLM 0.32.0, unchanged.\n{INSPECTION}"
     if division != "open":
         tree.texts[f"{tree.submitter}/documentation/calibration.md"] = "No quantisation.\n"
         tree.texts[f"{tree.submitter}/documentation/bandwidth.md"] = (
