@@ -9,9 +9,9 @@ from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from compliance.checks.model import Check, CheckFunction
+from compliance.checks.model import Check, CheckFunction, Outcome
 from compliance.checks.registry import all_checks
-from compliance.judge import internal_check
+from compliance.judge import ended, internal_check
 from compliance.streaming import Job, JudgedSystem, Systems, one_by_one
 
 if TYPE_CHECKING:
@@ -121,5 +121,13 @@ def _by_function() -> dict[CheckFunction, Check]:
     return {check.function: check for check in all_checks()}
 
 
+def _without_findings(outcome: Outcome) -> tuple[Callable[..., Outcome], tuple[object, ...]]:
+    """An outcome as the process that takes it has it already; one with findings as it is."""
+    if outcome.findings:
+        return Outcome, (outcome.check, outcome.state, outcome.where, outcome.findings, outcome.reason)
+    return ended, (outcome.check, outcome.state, outcome.reason)
+
+
 # A check goes from process to process by its name: it is the same code on either side.
 copyreg.pickle(Check, _by_reference)
+copyreg.pickle(Outcome, _without_findings)
