@@ -90,7 +90,8 @@ def counts(finding: Finding, profile: Profile) -> bool:
 def run_checks(scope: Scope, subject: Subject) -> tuple[Outcome, ...]:
     """Every check of a scope on one subject, in report order."""
     where = _where(subject)
-    return tuple(run_check(check, subject, where) for check in _checks_of(scope))
+    known: dict[str, str | None] = {}
+    return tuple([run_check(check, subject, where, known) for check in _checks_of(scope)])
 
 
 @cache
@@ -98,22 +99,38 @@ def _checks_of(scope: Scope) -> tuple[Check, ...]:
     return tuple(check for check in all_checks() if check.scope is scope)
 
 
-def run_check(check: Check, subject: Subject, where: str | None = None) -> Outcome:
-    """One check on one subject: pass, fail, or skip with a reason. An exception inside it becomes a finding INT-001."""
-    where = _where(subject) if where is None else where
+def run_check(
+    check: Check, subject: Subject, where: str | None = None, known: dict[str, str | None] | None = None
+) -> Outcome:
+    """One check on one subject: pass, fail, or skip with a reason. An exception inside it becomes a finding INT-001.
+
+    `known` keeps which needs the subject meets from one check to the next.
+    """
     try:
-        reason = unmet(subject, check.needs)
+        reason = unmet(subject, check.needs, {} if known is None else known)
         yielded = [] if reason else list(check.function(subject))
     except Exception as error:  # noqa: BLE001 - a fault in one check must cost that result, never the run
-        return _internal(check, where, error)
-    if not yielded and not reason:
-        return Outcome(check, State.PASS, where)
-    findings = tuple(item for item in yielded if isinstance(item, Finding))
+        return _internal(check, _where(subject) if where is None else where, error)
+    if not yielded:
+        return ended(check, State.SKIP, reason) if reason else ended(check, State.PASS)
+    findings = tuple([item for item in yielded if isinstance(item, Finding)])
     if findings:
-        return Outcome(check, State.FAIL, where, findings)
-    skips = [item.reason for item in yielded if isinstance(item, Skip)]
-    reason = reason or (skips[0] if skips else None)
-    return Outcome(check, State.SKIP, where, reason=reason) if reason else Outcome(check, State.PASS, where)
+        return Outcome(check, State.FAIL, _where(subject) if where is None else where, findings)
+    return ended(check, State.SKIP, next(item.reason for item in yielded if isinstance(item, Skip)))
+
+
+_ENDED: dict[tuple[str, str], Outcome] = {}
+_MOST_ENDED = 8192
+
+
+def ended(check: Check, state: State, reason: str = "") -> Outcome:
+    """A check's end without findings: one object for all alike, of which a large tree has millions; it has no place."""
+    known = _ENDED.get((check.id, reason))
+    if known is not None and known.check is check and known.state is state:
+        return known
+    if len(_ENDED) >= _MOST_ENDED:
+        _ENDED.clear()
+    return _ENDED.setdefault((check.id, reason), Outcome(check, state, "", (), reason))
 
 
 def internal_check(check: Check) -> Check:

@@ -7,11 +7,9 @@ and submitter see systems without logs, checks of a system or result the files o
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
 from pathlib import Path
 
-from compliance.checks.model import Check, Outcome, Scope, State, Subject, Verdicts
-from compliance.checks.registry import all_checks
+from compliance.checks.model import Outcome, Scope, Subject, Verdicts
 from compliance.discovery.files import fill
 from compliance.discovery.submission import Outline, find_system, outline, with_systems
 from compliance.judge import INVALID, JudgedResult, Judgement, counts, judged_result, run_checks, subject_of
@@ -76,33 +74,10 @@ def judge_streaming(
     job = Job(round_, outline(root, round_, submitter))
     judged: dict[int, list[JudgedSystem]] = {}
     for system in systems(job):
-        judged.setdefault(system.submitter, []).append(_lightened(system))
+        judged.setdefault(system.submitter, []).append(system)
         if seen is not None:
             seen(system)
     return _together(job, judged)
-
-
-def _lightened(system: JudgedSystem) -> JudgedSystem:
-    """The system with one object for all alike ends of a check without findings; they name no place of their own."""
-    results = tuple(
-        replace(one, verdicts=replace(one.verdicts, outcomes=tuple(map(_shared, one.verdicts.outcomes))))
-        for one in system.results
-    )
-    return replace(system, results=results)
-
-
-def _shared(outcome: Outcome) -> Outcome:
-    return outcome if outcome.findings else _ended(outcome.check.id, outcome.state, outcome.reason)
-
-
-@lru_cache(maxsize=4096)
-def _ended(check_id: str, state: State, reason: str) -> Outcome:
-    return Outcome(_by_id()[check_id], state, "", (), reason)
-
-
-@cache
-def _by_id() -> dict[str, Check]:
-    return {check.id: check for check in all_checks()}
 
 
 def _together(job: Job, judged: dict[int, list[JudgedSystem]]) -> Judgement:

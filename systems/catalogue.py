@@ -4,7 +4,7 @@ import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 
 
@@ -73,6 +73,7 @@ def _cell(cell: object) -> Cell:
     return Cell(None if value is None else float(value), str(cell["source"]))
 
 
+@lru_cache(maxsize=256)
 def find_accelerator(name: str) -> AcceleratorModel | None:
     """The model that a vendor tool's or a description's name means, None for an unknown one. The longest match wins."""
     folded = _MARKS.sub("", name).upper()

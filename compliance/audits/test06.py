@@ -1,6 +1,5 @@
 """TEST06: a language model's logged answers are consistent with what LoadGen was told (compliance/TEST06)."""
 
-import struct
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -9,7 +8,6 @@ from compliance.logs.accuracy import AccuracyEntry
 from compliance.vocabulary import AuditId, Scenario
 
 _INT32_BYTES, _INT64_BYTES = 4, 8
-_FORMATS = {_INT32_BYTES: "i", _INT64_BYTES: "q"}
 _EOS_RUN = 2
 _SHOWN = 5
 
@@ -89,22 +87,24 @@ def render_verify_text(verdict: Test06Verdict) -> str:
 
 def _faults_of(entry: AccuracyEntry, scenario: Scenario, eos_token_ids: frozenset[int]) -> Iterable[tuple[str, str]]:
     width = _width(entry)
-    tokens = _tokens(entry.data, width)
+    count = len(entry.data) // width
     if scenario.streams:
-        first = _tokens(entry.token_data or b"", width)
-        if not first:
+        reported = entry.token_data or b""
+        reported = reported[: len(reported) // width * width]
+        if not reported:
             yield "first", "no first token was reported"
-        elif tokens[: len(first)] != first:
-            yield "first", f"first token reported {first[0]}, answer begins with {tokens[0] if tokens else 'nothing'}"
+        elif not entry.data[: count * width].startswith(reported):
+            begins = _token(entry.data, 0, width) if count else "nothing"
+            yield "first", f"first token reported {_token(reported, 0, width)}, answer begins with {begins}"
     trailing = 0
-    while trailing < len(tokens) and tokens[-1 - trailing] in eos_token_ids:
+    while trailing < count and _token(entry.data, count - 1 - trailing, width) in eos_token_ids:
         trailing += 1
     if trailing >= _EOS_RUN:
         yield "eos", f"ends in {trailing} EOS tokens"
     if entry.token_count is None:
         yield "length", "no token_count: token latencies were off"
-    elif len(tokens) != entry.token_count or len(entry.data) % width:
-        yield "length", f"holds {len(tokens)} tokens, LoadGen was told {entry.token_count}"
+    elif count != entry.token_count or len(entry.data) % width:
+        yield "length", f"holds {count} tokens, LoadGen was told {entry.token_count}"
 
 
 def _width(entry: AccuracyEntry) -> int:
@@ -112,6 +112,5 @@ def _width(entry: AccuracyEntry) -> int:
     return _INT64_BYTES if count and len(entry.data) == count * _INT64_BYTES else _INT32_BYTES
 
 
-def _tokens(data: bytes, width: int) -> tuple[int, ...]:
-    count = len(data) // width
-    return struct.unpack_from(f"<{count}{_FORMATS[width]}", data)
+def _token(data: bytes, position: int, width: int) -> int:
+    return int.from_bytes(data[position * width : (position + 1) * width], "little", signed=True)

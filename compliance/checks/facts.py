@@ -237,6 +237,13 @@ NEEDS: Mapping[str, Callable[[Subject], str | None]] = {
 """What a check may need: each answers None when it is at hand, else the reason for skipping."""
 
 
-def unmet(subject: Subject, needs: tuple[str, ...]) -> str | None:
-    """The first unmet need's reason, None when everything is at hand."""
-    return next((reason for need in needs if (reason := NEEDS[need](subject)) is not None), None)
+def unmet(subject: Subject, needs: tuple[str, ...], known: dict[str, str | None] | None = None) -> str | None:
+    """The first unmet need's reason, None when everything is at hand. `known` keeps the answers about this subject."""
+    answers = {} if known is None else known
+    for need in needs:
+        if need not in answers:
+            answers[need] = NEEDS[need](subject)
+        reason = answers[need]
+        if reason is not None:
+            return reason
+    return None

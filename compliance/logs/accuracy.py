@@ -1,7 +1,6 @@
 """The accuracy log: responses as hex, one object per line; whole or truncated (loadgen/logging.cc:281-303)."""
 
 import hashlib
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +9,7 @@ import msgspec
 
 from compliance.errors import UnreadableFile
 from compliance.logs.accuracy_scan import ELLIPSIS, SEPARATORS, TRUNCATED, AccuracyScan, is_ellipsis
+from compliance.logs.lines import read_at_most
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,12 +98,10 @@ def read_accuracy(path: Path) -> AccuracyLog:
 def _small(path: Path) -> bytes | None:
     """The bytes of a log that may be read in one step; None for a longer one, and where there is none."""
     try:
-        with path.open("rb", buffering=0) as stream:
-            size = os.fstat(stream.fileno()).st_size
-            data = stream.read(size + 1) if size < _ONE_STEP_BYTES else b""
-    except OSError:
+        data = read_at_most(path, _ONE_STEP_BYTES)
+    except UnreadableFile:
         return None
-    return data or None
+    return data if 0 < len(data) < _ONE_STEP_BYTES else None
 
 
 def _entries(text: bytes) -> list[_Entry] | None:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from compliance.logs.lines import read_text, split_lines
@@ -48,10 +49,10 @@ class AccuracyText:
 _NUMBER = r"([\d.]+)"
 
 
-def _keyed(key: str, *, quoted_value: bool) -> re.Pattern[str]:
+def _keyed(key: str, *, quoted_value: bool) -> str:
     """The official form of a Python dict's item: `'key': 1.0`, the last one of the line."""
     gap = r"\s+'?" if quoted_value else r"\s"
-    return re.compile(rf".*'{re.escape(key)}':{gap}{_NUMBER}")
+    return rf".*'{re.escape(key)}':{gap}{_NUMBER}"
 
 
 _DICT_KEYS = {
@@ -75,19 +76,19 @@ _DICT_KEYS = {
 class _Pattern:
     """The official pattern of a metric. A line without one of `marks` cannot match; `closed`: a } must come after."""
 
-    form: re.Pattern[str]
+    form: str
     marks: tuple[str, ...]
     closed: bool = False
 
     def read(self, line: str) -> str | None:
         """The number as the official checker takes it from a line, None where the line holds none."""
         # The line is cut here since `.*}` at the pattern's end takes quadratic time over a long line.
-        match = self.form.match(line[: max(line.rfind("}"), 0)] if self.closed else line)
+        match = _compiled(self.form).match(line[: max(line.rfind("}"), 0)] if self.closed else line)
         return None if match is None else match[1]
 
 
 def _of(form: str, *marks: str, closed: bool = False) -> _Pattern:
-    return _Pattern(re.compile(form), marks, closed)
+    return _Pattern(form, marks, closed)
 
 
 _OFFICIAL: Mapping[str, _Pattern] = {
@@ -108,10 +109,13 @@ _OFFICIAL: Mapping[str, _Pattern] = {
 # A number as people and libraries print it: signs, exponents, quotes, a NumPy 2 or torch wrapper around it.
 _FLOAT = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]?nan|[-+]?inf"
 _WRITTEN = rf"""["']?\s*(?:(?:np\.|numpy\.)?\w+\(\s*)?["']?(?P<number>{_FLOAT})(?![\w.])"""
-_LENIENT: Mapping[str, re.Pattern[str]] = {
-    metric: re.compile(rf"""(?:^|(?<=[\s{{,"'])){re.escape(key)}["']?\s*[:=]\s*{_WRITTEN}""")
+_LENIENT: Mapping[str, str] = {
+    metric: rf"""(?:^|(?<=[\s{{,"'])){re.escape(key)}["']?\s*[:=]\s*{_WRITTEN}"""
     for metric, (key, _) in _DICT_KEYS.items()
 }
+# Compiled when a line may hold the metric: a file holds few of them.
+_compiled = cache(re.compile)
+_ANY_MARK = re.compile("|".join(sorted({re.escape(mark) for one in _OFFICIAL.values() for mark in one.marks})))
 _HASH = re.compile(r"hash=(\w+)")
 
 
@@ -133,6 +137,8 @@ def read_accuracy_text(path: Path) -> AccuracyText:
 
 def _scores(line: str, number: int) -> Iterator[Score]:
     """The scores of one line: per metric the official reading, and the written one where it differs."""
+    if _ANY_MARK.search(line) is None:
+        return
     for metric, pattern in _OFFICIAL.items():
         if not any(mark in line for mark in pattern.marks):
             continue
@@ -146,8 +152,8 @@ def _scores(line: str, number: int) -> Iterator[Score]:
             yield Score(metric, found, number, official=False)
 
 
-def _last(pattern: re.Pattern[str], line: str) -> float | None:
-    matches = list(pattern.finditer(line))
+def _last(pattern: str, line: str) -> float | None:
+    matches = list(_compiled(pattern).finditer(line))
     return _float(matches[-1]["number"]) if matches else None
 
 

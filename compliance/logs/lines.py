@@ -1,7 +1,6 @@
 """Lines and text of a file, read so that a wrong byte is a problem and never an exception."""
 
 import os
-from io import FileIO
 from pathlib import Path
 
 from compliance.errors import UnreadableFile
@@ -9,16 +8,12 @@ from compliance.errors import UnreadableFile
 BOM = b"\xef\xbb\xbf"
 MAX_FILE_BYTES = 16 << 20
 """The most that a file which is read whole may hold: many times the largest that any script writes."""
+_STEP_BYTES = 4096
 
 
 def read_bytes(path: Path) -> bytes:
     """The whole file. Raises UnreadableFile when it cannot be read, is too large or holds nothing but white space."""
-    try:
-        with path.open("rb", buffering=0) as stream:
-            # As much as is there and one byte more: room for the most that may be takes longer to get than to fill.
-            data = _read(stream, min(os.fstat(stream.fileno()).st_size, MAX_FILE_BYTES) + 1)
-    except OSError as error:
-        raise unreadable(path, error) from error
+    data = read_at_most(path, MAX_FILE_BYTES + 1)
     if len(data) > MAX_FILE_BYTES:
         raise UnreadableFile(path, f"more than {MAX_FILE_BYTES} bytes, too many for such a file; copy the right one")
     if not data.strip():
@@ -26,12 +21,26 @@ def read_bytes(path: Path) -> bytes:
     return data
 
 
-def _read(stream: FileIO, most: int) -> bytes:
-    """Up to so many bytes, fewer only at the file's end; a file that grows meanwhile is read as it began."""
+def read_at_most(path: Path, most: int) -> bytes:
+    """The whole file, of a longer one the first `most` bytes. Raises UnreadableFile when it cannot be read."""
+    try:
+        # Most files of a tree are small: a stream around each takes as long to make as to read.
+        source = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+        try:
+            return _until_end(source, most, os.fstat(source).st_size)
+        finally:
+            os.close(source)
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
+def _until_end(source: int, most: int, size: int) -> bytes:
+    """Reads in steps of what the file seems to hold: room for more takes long to get."""
     parts: list[bytes] = []
-    while most > 0 and (part := stream.read(most)):
+    while most > 0 and (part := os.read(source, min(most, max(size, 0) + 1))):
         parts.append(part)
         most -= len(part)
+        size = max(size - len(part), _STEP_BYTES)
     return parts[0] if len(parts) == 1 else b"".join(parts)
 
 

@@ -9,6 +9,7 @@ import difflib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 
 from compliance.logs.lines import read_text, split_lines
@@ -54,6 +55,7 @@ MLPERF_CONF_KEYS = (
     "test05_sample_index_rng_seed",
     "test05_schedule_rng_seed",
 )
+_KNOWN_KEYS = frozenset(SUBMITTER_KEYS + AUDIT_KEYS)
 _AUDIT_THRESHOLD = re.compile(r"test\d\d(?:_\w+)?")
 _CLOSE = 0.6
 
@@ -189,6 +191,8 @@ def _number(text: str) -> int | float | None:
 
 def _doubts(item: Assignment) -> Iterator[ConfProblem]:
     """What LoadGen takes in silence and never uses."""
+    if item.key in _KNOWN_KEYS and (item.scenario == "*" or item.scenario in SCENARIOS):
+        return
     found = f"{item.model}.{item.scenario}.{item.key}"
     if item.scenario != "*" and item.scenario not in SCENARIOS:
         fix, scenario = _scenario_fix(item)
@@ -197,11 +201,17 @@ def _doubts(item: Assignment) -> Iterator[ConfProblem]:
     if item.key in MLPERF_CONF_KEYS:
         reason = f"LoadGen reads {item.key} from its own mlperf.conf only"
         yield ConfProblem(item.line, found, reason, "take the line out", ignored=True, loses=False)
-    elif item.key not in SUBMITTER_KEYS + AUDIT_KEYS and not _AUDIT_THRESHOLD.fullmatch(item.key):
-        close = difflib.get_close_matches(item.key.lower(), SUBMITTER_KEYS + AUDIT_KEYS, n=1, cutoff=_CLOSE)
-        fix = f"did you mean {close[0]}?" if close else f"known keys: {', '.join(SUBMITTER_KEYS)}"
-        meant = replace(item, key=close[0]) if close else None
+    elif item.key not in _KNOWN_KEYS and not _AUDIT_THRESHOLD.fullmatch(item.key):
+        close = _closest_key(item.key)
+        fix = f"did you mean {close}?" if close else f"known keys: {', '.join(SUBMITTER_KEYS)}"
+        meant = replace(item, key=close) if close else None
         yield ConfProblem(item.line, found, f'unknown key "{item.key}"', fix, ignored=True, meant=meant)
+
+
+@lru_cache(maxsize=256)
+def _closest_key(key: str) -> str | None:
+    """The key that a misspelt one is meant to be; a submitter's files repeat the same ones."""
+    return next(iter(difflib.get_close_matches(key.lower(), SUBMITTER_KEYS + AUDIT_KEYS, n=1, cutoff=_CLOSE)), None)
 
 
 def _scenario_fix(item: Assignment) -> tuple[str, str | None]:

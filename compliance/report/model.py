@@ -9,6 +9,7 @@ from compliance.judge import INVALID, NOT_JUDGED, VALID, JudgedResult, Judgement
 from compliance.metrics.performance import read_metric
 from compliance.report.accuracy import AccuracyValue, accuracy_values, finite
 from compliance.report.listing import Listing, listings
+from compliance.version import VERSION
 from compliance.vocabulary import Profile, Severity
 from compliance.waivers import Waiver
 
@@ -143,7 +144,7 @@ def build_report(
     results = tuple(_result(judged, judgement, lens, listed[judged.result.path]) for judged in judgement.results)
     findings = lens.findings(judgement.above)
     return Report(
-        tool=Tool("weighbridge", _version(), OFFICIAL_CHECKER),
+        tool=Tool("weighbridge", VERSION, OFFICIAL_CHECKER),
         round=judgement.round.name,
         round_official=judgement.round.official,
         profile=profile,
@@ -260,12 +261,3 @@ def _overall(results: tuple[ReportResult, ...], findings: tuple[ReportFinding, .
     if INVALID in verdicts or any(weighs(finding, profile) for finding in findings):
         return FAIL
     return NOT_JUDGED if NOT_JUDGED in verdicts else PASS
-
-
-def _version() -> str:
-    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415 - slow to import
-
-    try:
-        return version("weighbridge")
-    except PackageNotFoundError:
-        return "unknown"

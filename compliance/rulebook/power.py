@@ -61,7 +61,7 @@ def load_power_rules() -> PowerRules:
 
 def read_power_rules(path: Path) -> PowerRules:
     """The rules in one file. Raises RuleError naming the file and every key that is wrong."""
-    toml = read_rule_file(path, "power-rules")
+    toml = read_rule_file(path, "power-rules", shipped=path == POWER_RULES_PATH)
     files, limits, nameplate = toml["files"], toml["limits"], toml["nameplate"]
     return PowerRules(
         power_files=tuple(files["power"]),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from compliance.errors import RuleError
 from compliance.rulebook.builders import build_benchmark, build_layout, build_round
-from compliance.rulebook.files import read_rule_file
+from compliance.rulebook.files import Toml, read_rule_file
 from compliance.rulebook.model import BenchmarkRules, Round, RoundMarks, Seeds
 
 RULES_DIR = Path(__file__).parents[1] / "rules"
@@ -24,7 +24,7 @@ def load_round(name: str) -> Round:
     """The rules of a round, read once. Raises RuleError for an unknown round or a wrong rule file."""
     if name not in round_names():
         raise RuleError(f"no rules for round {name!r}{_hint(name, round_names())}")
-    return read_round(RULES_DIR / name)
+    return read_round(RULES_DIR / name, shipped=True)
 
 
 @cache
@@ -33,23 +33,30 @@ def round_marks(name: str) -> RoundMarks:
     if name not in round_names():
         raise RuleError(f"no rules for round {name!r}{_hint(name, round_names())}")
     layout_path, round_path = (RULES_DIR / name / file for file in ("layout.toml", "round.toml"))
-    toml = read_rule_file(round_path, "round-rules")
+    toml = read_rule_file(round_path, "round-rules", shipped=True)
     seeds = toml["seeds"]
     return RoundMarks(
         name=toml["name"],
         official=toml["official"],
         seeds=Seeds(qsl=seeds["qsl"], sample_index=seeds["sample_index"], schedule=seeds["schedule"]),
         loadgen_versions=tuple(toml["run"]["loadgen_versions"]),
-        layout=build_layout(layout_path, read_rule_file(layout_path, "layout-rules")),
+        layout=build_layout(layout_path, read_rule_file(layout_path, "layout-rules", shipped=True)),
     )
 
 
-def read_round(folder: Path) -> Round:
-    """The rules in one folder: round.toml, layout.toml, benchmarks/*.toml. Raises RuleError naming file and key."""
+def read_round(folder: Path, *, shipped: bool = False) -> Round:
+    """The rules in one folder: round.toml, layout.toml, benchmarks/*.toml. Raises RuleError naming file and key.
+
+    The files of a `shipped` round are known to be of their schemas' form.
+    """
+
+    def read(path: Path, schema: str) -> Toml:
+        return read_rule_file(path, schema, shipped=shipped)
+
     layout_path, round_path = folder / "layout.toml", folder / "round.toml"
-    toml, layout_toml = read_rule_file(round_path, "round-rules"), read_rule_file(layout_path, "layout-rules")
+    toml, layout_toml = read(round_path, "round-rules"), read(layout_path, "layout-rules")
     benchmarks = tuple(
-        build_benchmark(path, read_rule_file(path, "benchmark-rules"))
+        build_benchmark(path, read(path, "benchmark-rules"))
         for path in sorted((folder / "benchmarks").glob("*.toml"), key=lambda path: path.stem)
     )
     return build_round(round_path, toml, (build_layout(layout_path, layout_toml), layout_toml), benchmarks)

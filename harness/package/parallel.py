@@ -1,17 +1,19 @@
 """The systems of a tree judged in several processes; in order, and with the same judgement as in one."""
 
 import copyreg
+import gc
 import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from compliance.checks.model import Check, CheckFunction
+from compliance.checks.model import Check, CheckFunction, Outcome
 from compliance.checks.registry import all_checks
-from compliance.judge import internal_check
+from compliance.judge import ended, internal_check
 from compliance.streaming import Job, JudgedSystem, Systems, one_by_one
 
 if TYPE_CHECKING:
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 MOST_JOBS = 8
 SMALL_TREE_BYTES = 64 << 20
 """A smaller tree is judged before a second process could help."""
+
+_OBJECTS_PER_COLLECTION = 50_000
 
 # So many systems per process are given out ahead: enough to keep it busy, few enough to be held.
 _AHEAD = 4
@@ -36,9 +40,21 @@ def judged_by(jobs: int | None = None) -> Systems:
 
     def judged(job: Job) -> Iterator[JudgedSystem]:
         count = min(fitting_jobs(job) if jobs is None else jobs, len(job.outlined.systems))
-        yield from one_by_one(job) if count < 2 else _in_processes(job, count)  # noqa: PLR2004 - one, or several
+        with _rare_collections():
+            yield from one_by_one(job) if count < 2 else _in_processes(job, count)  # noqa: PLR2004 - one, or several
 
     return judged
+
+
+@contextmanager
+def _rare_collections() -> Iterator[None]:
+    """Looks for unreachable cycles rarely: records hold none, and a tree's worth of them is long to look through."""
+    usual = gc.get_threshold()
+    gc.set_threshold(_OBJECTS_PER_COLLECTION, *usual[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*usual)
 
 
 def fitting_jobs(job: Job) -> int:
@@ -121,5 +137,13 @@ def _by_function() -> dict[CheckFunction, Check]:
     return {check.function: check for check in all_checks()}
 
 
+def _without_findings(outcome: Outcome) -> tuple[Callable[..., Outcome], tuple[object, ...]]:
+    """An outcome as the process that takes it has it already; one with findings as it is."""
+    if outcome.findings:
+        return Outcome, (outcome.check, outcome.state, outcome.where, outcome.findings, outcome.reason)
+    return ended, (outcome.check, outcome.state, outcome.reason)
+
+
 # A check goes from process to process by its name: it is the same code on either side.
 copyreg.pickle(Check, _by_reference)
+copyreg.pickle(Outcome, _without_findings)

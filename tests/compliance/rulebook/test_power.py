@@ -51,3 +51,9 @@ def test_a_wrong_file_names_the_key(old, new, key, tmp_path):
     path.write_text(text.replace(old, new, 1), encoding="utf-8")
     with pytest.raises(RuleError, match=key):
         read_power_rules(path)
+
+
+def test_the_shipped_file_is_of_its_schemas_form(tmp_path):
+    path = tmp_path / "power.toml"
+    path.write_bytes(POWER_RULES_PATH.read_bytes())
+    assert read_power_rules(path) == load_power_rules()

@@ -363,6 +363,11 @@ def test_a_wrong_rule_file_is_named_with_its_key(own_round: Path, file: str, old
     assert path.name in str(caught.value)
 
 
+@pytest.mark.parametrize("name", round_names())
+def test_every_shipped_round_is_of_its_schemas_form(name: str) -> None:
+    assert read_round(RULES_DIR / name) == load_round(name)
+
+
 def test_missing_parts_are_named(own_round: Path) -> None:
     shutil.rmtree(own_round / "benchmarks")
     with pytest.raises(RuleError, match="holds no benchmark file"):
