@@ -28,7 +28,7 @@ def readme(old: str, new: str) -> Make:
 def script_for_readme() -> Tree:
     """The source folder holds a script and no README."""
     made = tree().remove(_README)
-    made.texts["closed/Acme/src/run.sh"] = "vllm serve\n"
+    made.texts["closed/Acme/src/llama3.1-8b/run.sh"] = "vllm serve\n"
     return made
 
 
@@ -155,10 +155,10 @@ FIGURE_CASES = (
     Broken("SYS-014", system(hw_notes="ECC disabled"), NONE, name="off"),
     Broken("STR-020", lambda: tree().remove("closed/Acme/documentation/bandwidth.md"), NONE),
     Broken("STR-021", readme("vLLM 0.32.0, unchanged.", "vLLM, unchanged."), NONE),
-    Broken("STR-021", script_for_readme, NONE, also=("STR-022", "STR-023"), name="no-readme"),
+    Broken("STR-021", script_for_readme, NONE, also=("STR-022",), name="no-readme"),
     Broken("STR-022", readme("## LoadGen connection", "LoadGen connection"), NONE),
     Broken("STR-022", readme("## How queries are batched", "## Notes"), NONE, name="batching"),
-    Broken("STR-023", readme("# llama3.1-8b", "# Ours"), NONE),
+    Broken("STR-023", readme("llama3.1-8b", "ours"), NONE),
     Broken("STR-024", second_run, NONE),
 )
 """The official checker asks for none of these."""
