@@ -24,6 +24,10 @@ _IDENTIFIED = re.compile(
     re.IGNORECASE,
 )
 """A version or tag, a commit or checksum, an address, a pull request."""
+_NO_VERSION = re.compile(
+    r"(?:llama|qwen|wan|mlperf(?:\s+inference)?)[\s_-]*v?\d+[._]\d+|-99\.9|\bv[456]\.[01]\b", re.IGNORECASE
+)
+"""Names of models, benchmarks and rounds, which look like versions and identify nothing that was run."""
 _UNDERLINE = re.compile(r"[=\-~]{3,}")
 _TOPICS: Mapping[str, re.Pattern[str]] = {
     "the run command with its flags": re.compile(
@@ -146,7 +150,7 @@ def identified(subject: Subject) -> Iterator[Finding | Skip]:
         if path.startswith((documentation, f"{source}/")) and _NAMES_VERSIONS.search(PurePosixPath(path).name.lower())
     )
     limited = (path for path, _ in zip(speaking, range(_MOST_TEXTS), strict=False))
-    if not any(_IDENTIFIED.search(_text(subject, path)) for path in limited):
+    if not any(_IDENTIFIED.search(_NO_VERSION.sub(" ", _text(subject, path))) for path in limited):
         expected = "versions, tags, commits, checksums or addresses of what was run"
         yield strictly(Finding(_readmes(subject, source)[0], expected, "none in any text there"), Severity.WARNING)
 
