@@ -62,7 +62,7 @@ def read_score(detail: DetailLog) -> RunScore | None:
     named = detail.value("effective_scenario")
     scenario = next((known for known in BASE_KEYS if known.value == named), None)
     value = None if scenario is None else detail.number(BASE_KEYS[scenario])
-    if scenario is None or value is None or not value > 0:
+    if scenario is None or value is None or not 0 < value < math.inf:
         return None
     valid = detail.value("result_validity") == "VALID"
     return RunScore(scenario, BASE_KEYS[scenario], value, valid, detail.number("effective_target_latency_ns"))

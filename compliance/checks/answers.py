@@ -13,6 +13,7 @@ from compliance.checks.facts import (
     scenario_of_log,
     strictly,
 )
+from compliance.checks.figures import logged_number
 from compliance.checks.model import Finding, Scope, Skip, Subject
 from compliance.checks.registry import check
 from compliance.errors import UnreadableFile
@@ -100,8 +101,8 @@ def mean_tokens(subject: Subject) -> tuple[str, float] | None:
     offline = scenario is Scenario.OFFLINE
     key = "result_tokens_per_second" if offline else "result_completed_tokens_per_second"
     streams = scenario in {Scenario.SINGLE_STREAM, Scenario.MULTI_STREAM}
-    samples = detail.number("result_qps_with_loadgen_overhead" if streams else BASE_KEYS[scenario])
-    tokens = detail.number(key)
+    samples = logged_number(detail, "result_qps_with_loadgen_overhead" if streams else BASE_KEYS[scenario])
+    tokens = logged_number(detail, key)
     return (key, tokens / samples) if tokens and samples and samples > 0 else None
 
 

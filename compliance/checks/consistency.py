@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from compliance.checks.audits import AUDIT_NEEDS
 from compliance.checks.facts import SUMMARY, about, amount, benchmark_of, result_of, strictly, system_of
+from compliance.checks.figures import logged_number
 from compliance.checks.measurements import measurements_path
 from compliance.checks.model import Finding, Scope, Skip, Subject
 from compliance.checks.registry import check
@@ -35,7 +36,7 @@ _HEADLINES = (
     ("90.0th percentile latency (ns)", "result_90.00_percentile_latency_ns"),
     ("99.0th percentile latency (ns)", "result_99.00_percentile_per_query_latency_ns"),
 )
-_PRINTED, _DIGITS = 0.0051, 1e-4
+_PRINTED, _DIGITS = 0.0051, 1e-5
 """How exactly the summary prints: rates to two decimals or six digits."""
 
 
@@ -81,7 +82,7 @@ def headline(subject: Subject) -> Iterator[Finding | Skip]:
         yield Skip("no readable summary log")
         return
     for name, key in _HEADLINES:
-        said, value = _number(run.summary.fields.get(name)), run.detail.number(key)
+        said, value = _number(run.summary.fields.get(name)), logged_number(run.detail, key)
         if said is None or value is None or abs(said - value) <= max(_PRINTED, abs(value) * _DIGITS):
             continue
         line = next(

@@ -6,6 +6,7 @@ from compliance.checks.facts import about, amount, benchmark_of, result_of, scen
 from compliance.checks.measurements import conf_path
 from compliance.checks.model import Finding, Scope, Skip, Subject
 from compliance.checks.registry import check
+from compliance.logs.detail import DetailLog
 from compliance.metrics.performance import BASE_KEYS
 from compliance.vocabulary import Scenario, Severity
 
@@ -15,6 +16,7 @@ _CONCATENATE = "effective_sample_concatenate_permutation"
 _ROUNDING = 0.01
 """LoadGen prints rates with six digits, and counts a Server run's samples less one."""
 _MS_PER_S, _NS_PER_MS = 1000, 1_000_000
+_LARGEST = 2**63
 _COPY = "Put the logs and the user.conf of one and the same run there."
 _CONF_KEYS = {
     (Scenario.OFFLINE, "target_qps"): (("requested_offline_expected_qps",), 1),
@@ -35,6 +37,12 @@ _CONF_KEYS |= {
     )
 }
 """Settings of user.conf by scenario: the keys that LoadGen logs what it was asked for under, and their unit."""
+
+
+def logged_number(detail: DetailLog, key: str) -> float | int | None:
+    """The value of a key when it is a finite number that a run can have reached, below 2^63; None otherwise."""
+    value = detail.number(key)
+    return value if value is not None and -_LARGEST < value < _LARGEST else None
 
 
 def _rate_key(scenario: Scenario) -> str:
@@ -63,7 +71,7 @@ def duration(subject: Subject) -> Iterator[Finding | Skip]:
         yield Skip("LoadGen says that the run was too short (PERF-012), or no scenario is logged")
         return
     key = _rate_key(scenario)
-    queries, each, rate = (detail.number(name) for name in (_QUERIES, _SAMPLES, key))
+    queries, each, rate = (logged_number(detail, name) for name in (_QUERIES, _SAMPLES, key))
     if not queries or not each or not rate or rate <= 0 or scenario is Scenario.MULTI_STREAM:
         yield Skip("the log does not give count and rate, or MultiStream")
         return
@@ -91,7 +99,7 @@ def whole_rounds(subject: Subject) -> Iterator[Finding | Skip]:
     if detail is None or not benchmark_of(subject).equal_issue or detail.value(_CONCATENATE) is not True:
         yield Skip("no equal issue asked for, or not on (PERF-010)")
         return
-    counts = [detail.number(name) for name in (_QUERIES, _SAMPLES, held_key)]
+    counts = [logged_number(detail, name) for name in (_QUERIES, _SAMPLES, held_key)]
     queries, each, held = (value if isinstance(value, int) else 0 for value in counts)
     if queries <= 0 or each <= 0 or held < max(1, benchmark_of(subject).performance_sample_count):
         yield Skip("the log does not give the counts, or holds too few samples (PERF-001)")
@@ -124,7 +132,7 @@ def same_settings(subject: Subject) -> Iterator[Finding | Skip]:
     for (known, name), (keys, unit) in _CONF_KEYS.items():
         wanted = conf.value(name, scenario.value, limits.loadgen_model) if known is scenario else None
         for key in keys:
-            logged = detail.number(key)
+            logged = logged_number(detail, key)
             if wanted is None or logged is None or abs(logged - wanted * unit) <= abs(wanted * unit) * 1e-5:
                 continue
             line = next((item.line for item in reversed(conf.assignments) if item.key == name), None)
