@@ -1,5 +1,6 @@
 """ACC-, PERF-: how long answers are, against what the rules let a benchmark generate (inference_rules.adoc:367-387)."""
 
+import re
 from collections.abc import Iterator
 
 from compliance.checks.facts import (
@@ -25,6 +26,7 @@ _END = 1
 """The end token, which some engines count and others do not."""
 _GENERATE = "Generate with the rules' own limits (min_new_tokens, max_new_tokens) and repeat the run."
 _LENGTH = "TOKENS_PER_SAMPLE"
+_FIGURES = 5
 _ROUNDING = 0.01
 """How far rates are from exact: LoadGen prints six digits, and counts a Server run's samples less one."""
 _APART = 0.10
@@ -152,3 +154,31 @@ def same_length(subject: Subject) -> Iterator[Finding | Skip]:
         found = f"{mean[1]:.1f} tokens per answer ({mean[0]} over the rate of samples)"
         finding = about(result_of(subject).performance, mean[0], expected, found=found)
         yield strictly(finding, Severity.WARNING)
+
+
+@check(
+    "ACC-013",
+    "scores are printed as exactly as the limit asks",
+    "inference_rules.adoc:345; weighbridge: the official checker compares what is printed",
+    Scope.RESULT,
+    ("benchmark", "accuracy_text"),
+    fix="Print five significant figures, rounded half to even, as the reference's script does.",
+)
+def significant(subject: Subject) -> Iterator[Finding | Skip]:
+    """A score of fewer than five significant figures lies further from its limits than its last digit may hide.
+
+    A warning: where it does not, rounding may have made it pass.
+    """
+    text, scenario = result_of(subject).accuracy_text, result_of(subject).scenario
+    for target in benchmark_of(subject).targets(scenario) if text else ():
+        scores = text.written(target.metric) if text else ()
+        printed = (scores[-1].text or str(scores[-1].value)) if scores else ""
+        if not scores or len(re.sub(r"\D", "", printed).lstrip("0")) >= _FIGURES:
+            continue
+        half = 0.5 * 10 ** -len(printed.partition(".")[2])
+        for limit in (target.minimum, target.maximum):
+            if limit is not None and abs(scores[-1].value - limit) < half:
+                where = f"{result_of(subject).accuracy.folder}/accuracy.txt"
+                expected = f"{target.metric} in five significant figures, to compare with {amount(limit)}"
+                finding = Finding(where, expected, f"{target.metric} = {printed}", line=scores[-1].line)
+                yield strictly(finding, Severity.WARNING)

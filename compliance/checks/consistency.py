@@ -5,11 +5,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from compliance.checks.audits import AUDIT_NEEDS
-from compliance.checks.facts import about, benchmark_of, result_of, strictly, system_of
+from compliance.checks.facts import SUMMARY, about, amount, benchmark_of, result_of, strictly, system_of
 from compliance.checks.measurements import measurements_path
 from compliance.checks.model import Finding, Scope, Skip, Subject
 from compliance.checks.registry import check
 from compliance.logs.documents import Document, pointer_of
+from compliance.logs.lines import split_lines
 from compliance.records import RunLogs, SystemEntry
 from compliance.vocabulary import Division, Severity
 
@@ -26,6 +27,16 @@ _HARDWARE = (
     "accelerator_memory_capacity",
 )
 _DATACENTER = "datacenter"
+_HEADLINES = (
+    ("Samples per second", "result_samples_per_second"),
+    ("Tokens per second", "result_tokens_per_second"),
+    ("Completed samples per second", "result_completed_samples_per_sec"),
+    ("Completed tokens per second", "result_completed_tokens_per_second"),
+    ("90.0th percentile latency (ns)", "result_90.00_percentile_latency_ns"),
+    ("99.0th percentile latency (ns)", "result_99.00_percentile_per_query_latency_ns"),
+)
+_PRINTED, _DIGITS = 0.0051, 1e-4
+"""How exactly the summary prints: rates to two decimals or six digits."""
 
 
 def _value(run: RunLogs, key: str) -> str | None:
@@ -53,6 +64,39 @@ def one_sut(subject: Subject) -> Iterator[Finding | Skip]:
         if own is not None and other is not None and own != other:
             expected = f'{key} = "{own}", as in the performance run'
             yield strictly(about(result.accuracy, key, expected, found=f'{key} = "{other}"'), Severity.WARNING)
+
+
+@check(
+    "LOG-014",
+    "the summary's figures are the detail log's",
+    "loadgen/results.cc:382-480; weighbridge: both logs are written by one run",
+    Scope.RESULT,
+    ("loadgen", "performance"),
+    fix="Put the summary and the detail log of one and the same run side by side.",
+)
+def headline(subject: Subject) -> Iterator[Finding | Skip]:
+    """Rates and percentiles of the summary are those of the detail log, as far as their digits go. A warning."""
+    run = result_of(subject).performance
+    if run.summary is None or run.detail is None:
+        yield Skip("no readable summary log")
+        return
+    for name, key in _HEADLINES:
+        said, value = _number(run.summary.fields.get(name)), run.detail.number(key)
+        if said is None or value is None or abs(said - value) <= max(_PRINTED, abs(value) * _DIGITS):
+            continue
+        line = next(
+            (at for at, text in enumerate(split_lines(run.summary.text), 1) if text.strip().startswith(name)), None
+        )
+        expected = f"{name} : {amount(value)}, as in the detail log ({key})"
+        finding = Finding(f"{run.folder}/{SUMMARY}", expected, f"{name} : {amount(said)}", line=line)
+        yield strictly(finding, Severity.WARNING)
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        return None if text is None else float(text)
+    except ValueError:
+        return None
 
 
 @check(

@@ -2,8 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 from compliance.checks.facts import result_of, strictly
 from compliance.checks.model import Finding, Scope, Skip, Subject
@@ -25,6 +24,10 @@ _IDENTIFIED = re.compile(
     re.IGNORECASE,
 )
 """A version or tag, a commit or checksum, an address, a pull request."""
+_NO_VERSION = re.compile(
+    r"(?:llama|qwen|wan|mlperf(?:\s+inference)?)[\s_-]*v?\d+[._]\d+|-99\.9|\bv[456]\.[01]\b", re.IGNORECASE
+)
+"""Names of models, benchmarks and rounds, which look like versions and identify nothing that was run."""
 _UNDERLINE = re.compile(r"[=\-~]{3,}")
 _TOPICS: Mapping[str, re.Pattern[str]] = {
     "the run command with its flags": re.compile(
@@ -60,13 +63,8 @@ def _files(subject: Subject, folder: str) -> Iterator[str]:
 
 def _text(subject: Subject, path: str) -> str:
     """What a file says; nothing where it cannot be read."""
-    return _read(subject.submission.root / path)
-
-
-@lru_cache(maxsize=8)
-def _read(path: Path) -> str:
     try:
-        return read_text(path)
+        return read_text(subject.submission.root / path)
     except UnreadableFile:
         return ""
 
@@ -152,7 +150,7 @@ def identified(subject: Subject) -> Iterator[Finding | Skip]:
         if path.startswith((documentation, f"{source}/")) and _NAMES_VERSIONS.search(PurePosixPath(path).name.lower())
     )
     limited = (path for path, _ in zip(speaking, range(_MOST_TEXTS), strict=False))
-    if not any(_IDENTIFIED.search(_text(subject, path)) for path in limited):
+    if not any(_IDENTIFIED.search(_NO_VERSION.sub(" ", _text(subject, path))) for path in limited):
         expected = "versions, tags, commits, checksums or addresses of what was run"
         yield strictly(Finding(_readmes(subject, source)[0], expected, "none in any text there"), Severity.WARNING)
 
@@ -174,14 +172,17 @@ def inspection(subject: Subject) -> Iterator[Finding | Skip]:
     if submitter.division is Division.OPEN or not _any_results(subject):
         yield Skip("only encouraged in the open division, or no results (STR-014)")
         return
-    readmes = _readmes(subject, submitter.path)
-    said = [heading for path in readmes for heading in headings(_text(subject, path))]
     results = (result for system in submitter.systems for result in system.results)
     online = any(result.scenario in {Scenario.SERVER, Scenario.INTERACTIVE} for result in results)
     topics = {**_TOPICS, **(dict([_BATCHING]) if online else {})}
-    lacking = [topic for topic, pattern in topics.items() if not any(map(pattern.search, said))]
-    if lacking and submitter.source_dir is not None:
-        where = next((path for path in readmes if path.startswith(f"{submitter.source_dir}/")), submitter.source_dir)
+    source = submitter.source_dir
+    of_source = _readmes(subject, source) if source else ()
+    lacking = dict(topics)
+    for path in (*of_source, *(path for path in _readmes(subject, submitter.path) if path not in of_source)):
+        said = headings(_text(subject, path)) if lacking else ()
+        lacking = {topic: pattern for topic, pattern in lacking.items() if not any(map(pattern.search, said))}
+    if lacking and source is not None:
+        where = of_source[0] if of_source else source
         expected = "headings for what an inspection asks"
         yield strictly(Finding(where, expected, f"no heading about {'; '.join(lacking)}"), Severity.WARNING)
 

@@ -3,18 +3,15 @@
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from compliance.discovery.files import fill
 from compliance.rulebook.model import Layout
-from compliance.submission.draft import Draft, DraftFile, Step, TreePlan, settled
-from compliance.submission.layout_paths import ResultKey, benchmarks_in, folders_of, results_in
-from compliance.submission.leftovers import OPEN, without_leftovers
+from compliance.submission.draft import Draft, DraftFile, Step, TreePlan
+from compliance.submission.edit import Edit
+from compliance.submission.layout_paths import ResultKey, benchmarks_in, folders_of
+from compliance.submission.leftovers import OPEN, clear_leftovers
 from compliance.submission.merge import content, same_bytes
 from compliance.vocabulary import Suite
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 HIGH, LOW = "-99.9", "-99"
 Admits = Callable[[ResultKey], bool]
@@ -22,42 +19,56 @@ Admits = Callable[[ResultKey], bool]
 
 def copy_result(draft: Draft, layout: Layout, old: ResultKey, new: ResultKey, reason: str) -> TreePlan:
     """One benchmark's or scenario's files, with its measurements and audits, under another name too."""
+    edit = Edit(draft)
+    copy_key(edit, layout, old, new, reason)
+    return edit.plan()
+
+
+def copy_key(edit: Edit, layout: Layout, old: ResultKey, new: ResultKey, reason: str) -> None:
+    """As `copy_result`, in a tree that is being changed."""
     pairs = zip(folders_of(old, layout), folders_of(new, layout), strict=True)
-    return _copied(draft, {source: (target, reason) for source, target in pairs if draft.holds(source)})
+    _copy(edit, {source: (target, reason) for source, target in pairs if edit.holds(source)})
 
 
 def copy_low_targets(draft: Draft, layout: Layout, admits: Admits) -> TreePlan:
-    """Every benchmark's -99.9 results as its -99 results, where `admits` the low one and the tree has none.
+    """Every benchmark's -99.9 results as its -99 results; see `copy_low`."""
+    edit = Edit(draft)
+    copy_low(edit, layout, admits)
+    return edit.plan()
+
+
+def copy_low(edit: Edit, layout: Layout, admits: Admits) -> None:
+    """Copies every benchmark's -99.9 results to -99, where `admits` the low one and the tree has none.
 
     A result that meets the high target meets the low one. The source code goes along where it has a folder of its own.
     """
     folders: dict[str, tuple[str, str]] = {}
-    keys = tuple(benchmarks_in(results_in(draft.files, layout)))
+    keys = dict.fromkeys(benchmarks_in(edit.results(layout)))
     for high in keys:
         low = replace(high, benchmark=high.benchmark.removesuffix(HIGH) + LOW)
         if not high.benchmark.endswith(HIGH) or low in keys or not admits(low):
             continue
         pairs = zip(folders_of(high, layout), folders_of(low, layout), strict=True)
-        folders |= {old: (new, "meets the low target too") for old, new in pairs if draft.holds(old)}
+        folders |= {old: (new, "meets the low target too") for old, new in pairs if edit.holds(old)}
         code = fill(layout.source_dir, high.names)
         source, target = f"{code}/{high.benchmark}", f"{code}/{low.benchmark}"
-        if draft.holds(source) and not draft.holds(target):
+        if edit.holds(source) and not edit.holds(target):
             folders[source] = target, "source code of the low target"
-    return _copied(draft, folders)
+    _copy(edit, folders)
 
 
-def _copied(draft: Draft, folders: Mapping[str, tuple[str, str]]) -> TreePlan:
+def _copy(edit: Edit, folders: Mapping[str, tuple[str, str]]) -> None:
     """Folders copied to others, none within another. Files that are there already stay."""
-    files = dict(draft.files)
-    depths = {folder.count("/") for folder in folders}
-    for path, file in draft.files.items():
-        parts = path.split("/")
-        for depth in depths:
-            source = "/".join(parts[: depth + 1])
-            if source in folders and len(parts) > depth + 1:
-                files.setdefault(folders[source][0] + path.removeprefix(source), file)
-    steps = (Step("copy", source, target, reason) for source, (target, reason) in folders.items())
-    return TreePlan(settled(files, draft.folders, draft.roots), tuple(steps))
+    files = [
+        (target + path.removeprefix(source), path)
+        for source, (target, _) in folders.items()
+        for path in edit.under(source)
+    ]
+    for target, path in files:
+        file = edit.get(path)
+        if file is not None:
+            edit.add(target, file)
+    edit.steps += [Step("copy", source, target, reason) for source, (target, reason) in folders.items()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,37 +81,40 @@ class OpenMove:
 
 
 def to_open(draft: Draft, layout: Layout, move: OpenMove, *, yielding: bool = False) -> TreePlan:
-    """A benchmark's results in open instead of their division; the description says so, and the source code is copied.
+    """A benchmark's results in open instead of their division; see `move_to_open`."""
+    edit = Edit(draft)
+    move_to_open(edit, layout, move, yielding=yielding)
+    return edit.plan()
+
+
+def move_to_open(edit: Edit, layout: Layout, move: OpenMove, *, yielding: bool = False) -> None:
+    """Moves a benchmark's results to open; the description says so there, and the source code is copied.
 
     Where open has another file at a path already, that is a problem; when `yielding` open's own stays and the moved one
     is given up, its original kept. A description that cannot be read is a problem: its division cannot be rewritten.
     """
     key = move.benchmark
     moved: dict[str, tuple[str, DraftFile]] = {}
-    files = dict(draft.files)
-    gone: dict[str, Path] = {}
     dropped = tuple(f"{folder}/" for name in move.dropped for folder in folders_of(replace(key, scenario=name), layout))
     for source, target in zip(folders_of(key, layout), folders_of(replace(key, division=OPEN), layout), strict=True):
-        for path in draft.under(source):
-            file = files.pop(path)
+        for path in edit.under(source):
             if path.startswith(dropped):
-                gone[path] = file.source
+                edit.give_up(path)
             else:
-                moved[target + path.removeprefix(source)] = path, file
-    problems: list[str] = []
+                moved[target + path.removeprefix(source)] = path, edit.take(path)
     if moved:
-        for path, file in {**_description(draft, layout, key, problems), **_code(draft, layout, key)}.items():
-            files.setdefault(path, file)
+        for path, file in {**_description(edit, layout, key), **_code(edit, layout, key)}.items():
+            edit.add(path, file)
     for path, (before, file) in moved.items():
-        if path in files and not same_bytes(files[path], file):
-            if yielding:
-                gone[before] = file.source
-            else:
-                problems.append(f"{path}: open holds another file there; take one of them out")
-        files.setdefault(path, file)
-    after = settled(files, draft.folders, draft.roots)
-    plan = TreePlan(after, _open_steps(layout, move, moved=bool(moved)), gone, problems=tuple(problems))
-    return plan.then(without_leftovers(after, layout, key))
+        there = edit.get(path)
+        if there is None:
+            edit.put(path, file)
+        elif not same_bytes(there, file) and yielding:
+            edit.removed[before] = file.source
+        elif not same_bytes(there, file):
+            edit.problems.append(f"{path}: open holds another file there; take one of them out")
+    edit.steps += _open_steps(layout, move, moved=bool(moved))
+    clear_leftovers(edit, layout, key)
 
 
 def _open_steps(layout: Layout, move: OpenMove, *, moved: bool) -> tuple[Step, ...]:
@@ -113,13 +127,14 @@ def _open_steps(layout: Layout, move: OpenMove, *, moved: bool) -> tuple[Step, .
     return (*removed, Step("move", source, target, move.reason))
 
 
-def _description(draft: Draft, layout: Layout, key: ResultKey, problems: list[str]) -> dict[str, DraftFile]:
+def _description(edit: Edit, layout: Layout, key: ResultKey) -> dict[str, DraftFile]:
     path = fill(layout.system, key.names)
     target = fill(layout.system, {**key.names, "division": OPEN})
-    file = draft.files.get(path)
+    file = edit.get(path)
     document = _read(file)
     if file is None or not isinstance(document, dict):
-        problems.append(f"{path}: no JSON object, so its division cannot be rewritten; describe the system first")
+        reason = "no JSON object, so its division cannot be rewritten; describe the system first"
+        edit.problems.append(f"{path}: {reason}")
         return {}
     text = json.dumps({**document, "division": OPEN}, indent=2) + "\n"
     return {target: DraftFile(file.source, text.encode())}
@@ -141,21 +156,39 @@ def _read(file: DraftFile | None) -> object:
     return parsed
 
 
-def _code(draft: Draft, layout: Layout, key: ResultKey) -> Mapping[str, DraftFile]:
+def _code(edit: Edit, layout: Layout, key: ResultKey) -> Mapping[str, DraftFile]:
     """The source code a benchmark needs: its own folder and what is no other benchmark's."""
     source = fill(layout.source_dir, key.names)
     target = fill(layout.source_dir, {**key.names, "division": OPEN})
-    others = {k.benchmark for k in results_in(draft.files, layout) if k.submitter == key.submitter} - {key.benchmark}
-    paths = (path for path in draft.under(source) if path.removeprefix(f"{source}/").partition("/")[0] not in others)
-    return {target + path.removeprefix(source): draft.files[path] for path in paths}
+    found: dict[str, DraftFile] = {}
+    for name in edit.names(source):
+        if name != key.benchmark and _has_results(edit, layout, key.submitter, name):
+            continue
+        for path in (f"{source}/{name}", *edit.under(f"{source}/{name}")):
+            file = edit.get(path)
+            if file is not None:
+                found[target + path.removeprefix(source)] = file
+    return found
+
+
+def _has_results(edit: Edit, layout: Layout, submitter: str, benchmark: str) -> bool:
+    return next(edit.results(layout, {"submitter": submitter, "benchmark": benchmark}), None) is not None
 
 
 def remove(draft: Draft, folders: Iterable[str], reason: str) -> TreePlan:
     """The tree without some folders; their files are the plan's removed ones."""
-    beginnings = tuple(f"{folder}/" for folder in folders)
-    gone = {path: file.source for path, file in draft.files.items() if path.startswith(beginnings)}
-    files = {path: file for path, file in draft.files.items() if path not in gone}
-    kept = {folder for folder in draft.folders if not f"{folder}/".startswith(beginnings)}
-    shown = tuple(one for one in beginnings if any(path.startswith(one) for path in gone))
-    steps = tuple(Step("remove", one.rstrip("/"), reason=reason) for one in shown)
-    return TreePlan(settled(files, kept, draft.roots), steps, gone)
+    edit = Edit(draft)
+    remove_folders(edit, folders, reason)
+    return edit.plan()
+
+
+def remove_folders(edit: Edit, folders: Iterable[str], reason: str) -> None:
+    """As `remove`, in a tree that is being changed."""
+    given = tuple(folders)
+    for folder in given:
+        paths = edit.under(folder)
+        for path in paths:
+            edit.give_up(path)
+        if paths:
+            edit.steps.append(Step("remove", folder, reason=reason))
+    edit.drop_folders(given)

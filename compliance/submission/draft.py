@@ -147,6 +147,8 @@ def _problem(entry: "os.DirEntry[str]", path: str) -> str | None:
 
 def harmless(name: str) -> str:
     """A name that a terminal can print: what is no printable character becomes an escape."""
+    if name.isprintable():
+        return name
     text = name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
 

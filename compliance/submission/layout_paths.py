@@ -1,6 +1,7 @@
 """Paths of a submission tree and the layout's templates: what a path is, and where another layout puts it. Pure."""
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -13,7 +14,10 @@ FOLDERS = ("audit_dir", "performance_dir", "accuracy_dir", "source_dir", "docume
 _ALLOWED = {"division": frozenset(Division), "audit": frozenset(AuditId)}
 BESIDE_MEASUREMENTS = ("mlperf.conf",)
 """Files that stand beside the measurements wherever a layout puts those (submission_checker/constants.py:2029-2101)."""
-_REMEMBERED = 1 << 17
+KEY = ("division", "submitter", "system", "benchmark", "scenario")
+"""The names that make up a result's key, in order."""
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
+_TEMPLATES = 256
 _OF_RESULT = ("performance", "accuracy", "audit", "config.yaml", "config.yml")
 
 
@@ -110,48 +114,46 @@ def results_in(paths: Mapping[str, object], layout: Layout) -> tuple[ResultKey, 
     return tuple(sorted(found, key=lambda key: (key.division, key.submitter, key.system, key.benchmark, key.scenario)))
 
 
-@lru_cache(maxsize=_REMEMBERED)
 def _result_of(path: str, template: str) -> ResultKey | None:
-    """The result that a file lies in. A plan asks for the same paths at each of its steps."""
+    """The result that a file lies in."""
     beneath = _beneath(template, path)
     if beneath is None or not beneath[1]:
         return None
-    return ResultKey(*(beneath[0][part] for part in _KEY))
-
-
-_KEY = ("division", "submitter", "system", "benchmark", "scenario")
+    return ResultKey(*(beneath[0][part] for part in KEY))
 
 
 def match(template: str, path: str) -> dict[str, str] | None:
     """The values of a template's placeholders when a path is of its form, else None."""
-    parts, segments = path.split("/"), template.split("/")
-    if len(parts) != len(segments):
-        return None
-    names: dict[str, str] = {}
-    for part, segment in zip(parts, segments, strict=True):
-        if not _segment(segment, part, names):
-            return None
-    return names
+    names, pattern, _ = _compiled(template)
+    found = pattern.fullmatch(path)
+    return None if found is None else dict(zip(names, found.groups(), strict=True))
 
 
-def _segment(segment: str, part: str, names: dict[str, str]) -> bool:
-    before, brace, after = segment.partition("{")
-    if not brace:
-        return segment == part
-    name, _, after = after.partition("}")
-    value = part[len(before) : len(part) - len(after)]
-    if not (part.startswith(before) and part.endswith(after) and value) or len(part) <= len(before) + len(after):
-        return False
-    names[name] = value
-    return name not in _ALLOWED or value in _ALLOWED[name]
+def placeholders(template: str) -> tuple[str, ...]:
+    """The names of a template's placeholders, in order."""
+    return _compiled(template)[0]
 
 
 def _beneath(template: str, path: str) -> tuple[dict[str, str], str] | None:
     """As `match` for a folder and what lies beneath it, or the folder itself (with an empty rest)."""
-    depth = template.count("/") + 1
-    parts = path.split("/")
-    names = match(template, "/".join(parts[:depth]))
-    return None if names is None else (names, "/".join(parts[depth:]))
+    names, _, pattern = _compiled(template)
+    found = pattern.fullmatch(path)
+    if found is None:
+        return None
+    *values, rest = found.groups()
+    return dict(zip(names, values, strict=True)), rest or ""
+
+
+@lru_cache(maxsize=_TEMPLATES)
+def _compiled(template: str) -> tuple[tuple[str, ...], re.Pattern[str], re.Pattern[str]]:
+    """A template's placeholders, the form of its path, and that of its folder with what lies beneath."""
+    parts = _PLACEHOLDER.split(template)
+    names = tuple(parts[1::2])
+    body = re.escape(parts[0])
+    for name, literal in zip(names, parts[2::2], strict=True):
+        allowed = "|".join(re.escape(value) for value in sorted(_ALLOWED.get(name, ())))
+        body += f"({allowed or '[^/]+'}){re.escape(literal)}"
+    return names, re.compile(body), re.compile(f"{body}(?:/(.*))?", re.DOTALL)
 
 
 def _fits(role: str, names: Mapping[str, str]) -> bool:
@@ -165,7 +167,7 @@ def _parent(template: str) -> str:
     return template.rpartition("/")[0]
 
 
-def benchmarks_in(keys: tuple[ResultKey, ...]) -> Iterator[ResultKey]:
+def benchmarks_in(keys: Iterable[ResultKey]) -> Iterator[ResultKey]:
     """The benchmarks that results belong to, each once, in order."""
     seen = dict.fromkeys(ResultKey(k.division, k.submitter, k.system, k.benchmark) for k in keys)
     return iter(seen)

@@ -2,53 +2,59 @@
 
 from compliance.discovery.files import fill
 from compliance.rulebook.model import Layout
-from compliance.submission.draft import Draft, Step, TreePlan, settled
-from compliance.submission.layout_paths import ResultKey, results_in
+from compliance.submission.draft import Draft, Step, TreePlan
+from compliance.submission.edit import Edit
+from compliance.submission.layout_paths import ResultKey
 from compliance.vocabulary import Division
 
 OPEN = Division.OPEN.value
 
 
 def without_leftovers(draft: Draft, layout: Layout, key: ResultKey) -> TreePlan:
-    """The tree without what stood for the key's results alone.
+    """The tree without what stood for the key's results alone; see `clear_leftovers`."""
+    edit = Edit(draft)
+    clear_leftovers(edit, layout, key)
+    return edit.plan()
+
+
+def clear_leftovers(edit: Edit, layout: Layout, key: ResultKey) -> None:
+    """Takes out what stood for the key's results alone.
 
     That is the system's description when the system has no results left in its division, and the submitter's folder
     when the submitter has none there: what open lacks of it goes to open if that has results, the rest is given up.
     """
-    left = [one for one in results_in(draft.files, layout) if _holder(one) == _holder(key)]
-    if any(one.system == key.system for one in left):
-        return TreePlan(draft)
+    holder = {"division": key.division, "submitter": key.submitter}
+    if _any(edit, layout, {**holder, "system": key.system}):
+        return
     path = fill(layout.system, key.names)
-    plan = _without(draft, [path] if path in draft.files else [], "its system has no results left")
-    return plan if left else plan.then(_without_submitter(plan.draft, layout, key))
+    if edit.get(path) is not None:
+        _give_up(edit, path, "its system has no results left")
+    if not _any(edit, layout, holder):
+        _clear_submitter(edit, layout, key)
 
 
-def _holder(key: ResultKey) -> tuple[str, str]:
-    return key.division, key.submitter
+def _any(edit: Edit, layout: Layout, names: dict[str, str]) -> bool:
+    return next(edit.results(layout, names), None) is not None
 
 
-def _without_submitter(draft: Draft, layout: Layout, key: ResultKey) -> TreePlan:
+def _clear_submitter(edit: Edit, layout: Layout, key: ResultKey) -> None:
     folder = fill(layout.submitter, key.names)
     opened = fill(layout.submitter, {**key.names, "division": OPEN})
-    in_open = any(_holder(one) == (OPEN, key.submitter) for one in results_in(draft.files, layout))
+    in_open = _any(edit, layout, {"division": OPEN, "submitter": key.submitter})
     descriptions = fill(layout.system.rpartition("/")[0], key.names)
-    moved: dict[str, str] = {}
-    for path in draft.under(folder):
+    moved = 0
+    for path in edit.under(folder) if in_open and key.division != OPEN else ():
         target = opened + path.removeprefix(folder)
-        fits = draft.files.get(target) in {None, draft.files[path]}
-        if in_open and key.division != OPEN and fits and not path.startswith(f"{descriptions}/"):
-            moved[path] = target
-    files = {moved.get(path, path): file for path, file in draft.files.items()}
-    kept = {one for one in draft.folders if one != folder and not one.startswith(f"{folder}/")}
-    steps = (Step("move", f"{folder}/", f"{opened}/", f"the rest, {len(moved)} files"),) if moved else ()
-    plan = TreePlan(settled(files, kept, draft.roots), steps)
-    return plan.then(_without(plan.draft, list(plan.draft.under(folder)), "its submitter has no results left there"))
+        if not path.startswith(f"{descriptions}/") and edit.get(target) in {None, edit.get(path)}:
+            edit.put(target, edit.take(path))
+            moved += 1
+    edit.drop_folders([folder])
+    if moved:
+        edit.steps.append(Step("move", f"{folder}/", f"{opened}/", f"the rest, {moved} files"))
+    for path in edit.under(folder):
+        _give_up(edit, path, "its submitter has no results left there")
 
 
-def _without(draft: Draft, paths: list[str], reason: str) -> TreePlan:
-    given_up = set(paths)
-    files = {path: file for path, file in draft.files.items() if path not in given_up}
-    gone = {path: draft.files[path].source for path in paths}
-    return TreePlan(
-        settled(files, draft.folders, draft.roots), tuple(Step("remove", path, reason=reason) for path in paths), gone
-    )
+def _give_up(edit: Edit, path: str, reason: str) -> None:
+    edit.give_up(path)
+    edit.steps.append(Step("remove", path, reason=reason))

@@ -8,11 +8,10 @@ from pathlib import Path
 from compliance.errors import UnreadableFile
 from compliance.rulebook.model import Layout
 from compliance.submission.draft import Draft, DraftFile, Step, TreePlan, settled
-from compliance.submission.layout_paths import ResultKey, Spot, locate, place_of, results_in
+from compliance.submission.layout_paths import KEY, ResultKey, Spot, locate, place_of, results_in
 
 SCHEMA_VERSION = 1
 _SIDE_ROLES = frozenset({"measurements", "user_conf", "readme", "measurements_dir", "audits_dir", "audit_dir"})
-_KEY = ("division", "submitter", "system", "benchmark", "scenario")
 SameBytes = Callable[[DraftFile, DraftFile], bool]
 
 
@@ -98,7 +97,7 @@ class _Ways:
                 yield path, "the layout does not know it; it goes with its folder"
 
     def _stays(self, spot: Spot) -> bool:
-        return spot.role in _SIDE_ROLES and ResultKey(*(spot.names[part] for part in _KEY)) not in self.results
+        return spot.role in _SIDE_ROLES and ResultKey(*(spot.names[part] for part in KEY)) not in self.results
 
     def _plain(self, spot: Spot) -> Spot:
         """A second JSON file beside the measurements is no measurements file: it keeps its name."""
@@ -109,7 +108,7 @@ class _Ways:
 
 
 def _folder(spot: Spot) -> tuple[str, ...]:
-    return tuple(spot.names[part] for part in _KEY)
+    return tuple(spot.names[part] for part in KEY)
 
 
 def _first_measurements(spots: Mapping[str, Spot | None]) -> dict[tuple[str, ...], str]:
@@ -156,7 +155,10 @@ def _grouped(moves: list[tuple[str, str]]) -> tuple[Step, ...]:
 def side_of(paths: Iterable[str], sides: Iterable[Side]) -> Side:
     """The side whose layout knows most of a tree's files; of equals the last. `sides` must hold one at least."""
     listed = tuple(paths)
-    scored = [(_known(listed, side.layout), order, side) for order, side in enumerate(sides)]
+    last: list[Side] = []
+    for side in sides:
+        last = [*(one for one in last if one.layout != side.layout), side]
+    scored = [(_known(listed, side.layout), order, side) for order, side in enumerate(last)]
     return max(scored, key=lambda one: one[:2])[2]
 
 

@@ -12,10 +12,11 @@ from compliance.checks.facts import INFERABLE
 from compliance.discovery.files import fill
 from compliance.discovery.results import scenario_named
 from compliance.rulebook.model import Layout, Round
-from compliance.submission.copies import OpenMove, copy_low_targets, copy_result, remove, to_open
-from compliance.submission.draft import Draft, Step, TreePlan, settled
-from compliance.submission.layout_paths import ResultKey, benchmarks_in, folders_of, results_in
-from compliance.submission.leftovers import OPEN, without_leftovers
+from compliance.submission.copies import OpenMove, copy_key, copy_low, move_to_open, remove_folders
+from compliance.submission.draft import Draft, Step, TreePlan
+from compliance.submission.edit import Edit
+from compliance.submission.layout_paths import ResultKey, benchmarks_in, folders_of
+from compliance.submission.leftovers import OPEN, clear_leftovers
 from compliance.submission.standing import Part, Standing
 from compliance.vocabulary import Division, Scenario, Suite
 
@@ -36,22 +37,23 @@ class Options:
 def preprocess(draft: Draft, round_: Round, found: tuple[Standing, ...], options: Options = Options()) -> TreePlan:
     """The plan for a tree in the round's layout: what is removed, moved and copied, each with its reason."""
     layout = round_.layout
-    plan = TreePlan(draft, notes=tuple(_notes(found)))
+    edit = Edit(draft)
+    edit.notes += _notes(found)
     groups: dict[ResultKey, list[Standing]] = {}
     for standing in found:
         groups.setdefault(replace(standing.key, scenario=""), []).append(standing)
     for key, standings in sorted(groups.items(), key=lambda item: (item[0].division == OPEN, str(item[0]))):
-        plan = plan.then(_clean(plan.draft, layout, key, standings, options))
+        _clean(edit, layout, key, standings, options)
     suites = _Suites(round_, found)
     if options.infer_scenarios:
-        plan = plan.then(_infer(plan.draft, layout, suites))
+        _infer(edit, layout, suites)
     if options.infer_low_targets:
-        plan = plan.then(copy_low_targets(plan.draft, layout, suites.admits))
+        copy_low(edit, layout, suites.admits)
     if options.drop_empty_folders:
-        plan = plan.then(_without_empty(plan.draft, layout))
-    if results_in(plan.draft.files, layout):
-        return plan
-    return replace(plan, notes=(*plan.notes, "no results are left: the official checker will stop at such a tree"))
+        _drop_empty(edit, layout)
+    if next(edit.results(layout), None) is None:
+        edit.notes.append("no results are left: the official checker will stop at such a tree")
+    return edit.plan()
 
 
 def _notes(found: tuple[Standing, ...]) -> Iterator[str]:
@@ -65,27 +67,31 @@ def _notes(found: tuple[Standing, ...]) -> Iterator[str]:
             yield f"{path}: {', '.join(standing.failed[Part.OTHER])} cannot be corrected here; see `weighbridge check`"
 
 
-def _clean(draft: Draft, layout: Layout, key: ResultKey, group: list[Standing], options: Options) -> TreePlan:
-    """One benchmark of one system, cleaned of what the official checker fails."""
+def _clean(edit: Edit, layout: Layout, key: ResultKey, group: list[Standing], options: Options) -> None:
+    """Cleans one benchmark of one system of what the official checker fails."""
     known = [one for one in group if one.benchmark is not None]
     if not known or known[0].suite is None:
-        return TreePlan(draft)
+        return
     if known[0].demands is None:
-        return _remove(draft, layout, key, f"{known[0].benchmark} is not in the {known[0].suite} suite")
-    plan = _without_power(draft, layout, known)
+        _remove(edit, layout, key, f"{known[0].benchmark} is not in the {known[0].suite} suite")
+        return
+    _drop_power(edit, layout, known)
     bad = [one for one in known if one.bad]
     if key.division == Division.OPEN:
-        return _drop(plan, layout, bad)
+        _drop(edit, layout, bad)
+        return
     inferable = [one for one in bad if options.infer_scenarios and _inferable(one, known)]
     rest = [one for one in bad if one not in inferable]
     if not rest:
-        return _drop(plan, layout, inferable)
+        _drop(edit, layout, inferable)
+        return
     reasons = " | ".join(f"{one.key.scenario} fails {one.reasons()}" for one in rest)
     if not options.move_failed_to_open:
-        return plan.then(_remove(plan.draft, layout, key, reasons))
+        _remove(edit, layout, key, reasons)
+        return
     # A run without a valid performance stands in no division.
     dropped = tuple(one.key.scenario for one in bad if Part.PERFORMANCE in one.failed)
-    return plan.then(to_open(plan.draft, layout, OpenMove(key, reasons, dropped), yielding=True))
+    move_to_open(edit, layout, OpenMove(key, reasons, dropped), yielding=True)
 
 
 def _inferable(standing: Standing, group: Iterable[Standing]) -> bool:
@@ -98,32 +104,27 @@ def _inferable(standing: Standing, group: Iterable[Standing]) -> bool:
     return any(measured in good for measured, reported in INFERABLE if reported is standing.scenario)
 
 
-def _drop(plan: TreePlan, layout: Layout, bad: list[Standing]) -> TreePlan:
+def _drop(edit: Edit, layout: Layout, bad: list[Standing]) -> None:
     for one in bad:
-        plan = plan.then(_remove(plan.draft, layout, one.key, f"fails {one.reasons()}"))
-    return plan
+        _remove(edit, layout, one.key, f"fails {one.reasons()}")
 
 
-def _remove(draft: Draft, layout: Layout, key: ResultKey, reason: str) -> TreePlan:
-    plan = remove(draft, folders_of(key, layout), reason)
-    return plan.then(without_leftovers(plan.draft, layout, key))
+def _remove(edit: Edit, layout: Layout, key: ResultKey, reason: str) -> None:
+    remove_folders(edit, folders_of(key, layout), reason)
+    clear_leftovers(edit, layout, key)
 
 
-def _without_power(draft: Draft, layout: Layout, group: list[Standing]) -> TreePlan:
-    plan = TreePlan(draft)
+def _drop_power(edit: Edit, layout: Layout, group: list[Standing]) -> None:
     for one in group:
         if Part.POWER not in one.failed:
             continue
         folder = f"{fill(layout.scenario_dir, one.key.names)}/performance"
         reason = f"power fails {', '.join(one.failed[Part.POWER])}"
-        plan = plan.then(remove(plan.draft, (f"{folder}/power", f"{folder}/ranging"), reason))
+        remove_folders(edit, (f"{folder}/power", f"{folder}/ranging"), reason)
         spl = f"{fill(layout.performance_dir, one.key.names)}/spl.txt"
-        if spl in plan.draft.files:
-            files = {path: file for path, file in plan.draft.files.items() if path != spl}
-            gone = {spl: plan.draft.files[spl].source}
-            kept = settled(files, plan.draft.folders, plan.draft.roots)
-            plan = plan.then(TreePlan(kept, (Step("remove", spl, reason=reason),), gone))
-    return plan
+        if edit.get(spl) is not None:
+            edit.give_up(spl)
+            edit.steps.append(Step("remove", spl, reason=reason))
 
 
 class _Suites:
@@ -145,22 +146,16 @@ class _Suites:
         return rules is not None and suite is not None and suite in rules.suites
 
 
-def _infer(draft: Draft, layout: Layout, suites: _Suites) -> TreePlan:
-    """Scenarios that an edge system may report from another one, where the suite knows them and they are not there."""
-    plan = TreePlan(draft)
-    for benchmark in benchmarks_in(results_in(draft.files, layout)):
+def _infer(edit: Edit, layout: Layout, suites: _Suites) -> None:
+    """Copies scenarios that an edge system may report from another one, where the suite has them and the tree not."""
+    for benchmark in tuple(benchmarks_in(edit.results(layout))):
         standing = suites.of(benchmark)
         if standing is None or standing.demands is None or standing.suite not in _EDGE:
             continue
-        present = {
-            scenario_named(key.scenario): key
-            for key in results_in(plan.draft.files, layout)
-            if replace(key, scenario="") == benchmark
-        }
+        present = {scenario_named(key.scenario): key for key in edit.results(layout, benchmark.names)}
         for measured, reported in _wanted(present, standing.demands.known):
             new = replace(benchmark, scenario=reported.value)
-            plan = plan.then(copy_result(plan.draft, layout, present[measured], new, f"inferred from {measured.value}"))
-    return plan
+            copy_key(edit, layout, present[measured], new, f"inferred from {measured.value}")
 
 
 def _wanted(
@@ -176,13 +171,9 @@ def _wanted(
             yield source, offline
 
 
-def _without_empty(draft: Draft, layout: Layout) -> TreePlan:
-    """No empty folder but the source folder, which the checker asks for."""
-    kept = {folder for folder in draft.folders if _is_source(folder, draft, layout)}
-    steps = tuple(Step("remove", f"{folder}/", reason="empty") for folder in sorted(draft.folders - kept))
-    return TreePlan(settled(draft.files, kept, draft.roots), steps)
-
-
-def _is_source(folder: str, draft: Draft, layout: Layout) -> bool:
-    keys = results_in(draft.files, layout)
-    return any(folder == fill(layout.source_dir, key.names) for key in keys)
+def _drop_empty(edit: Edit, layout: Layout) -> None:
+    """Leaves out every empty folder but the source folder, which the checker asks for."""
+    sources = {fill(layout.source_dir, key.names) for key in edit.results(layout)}
+    for folder in sorted(edit.folders - sources):
+        edit.steps.append(Step("remove", f"{folder}/", reason="empty"))
+    edit.folders &= sources

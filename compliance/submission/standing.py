@@ -6,11 +6,11 @@ from enum import StrEnum
 
 from compliance.checks.model import Finding, Subject
 from compliance.checks.scenarios import suite_of
+from compliance.discovery.files import fill
 from compliance.judge import INVALID, JudgedResult, Judgement, counts
-from compliance.records import Result
-from compliance.rulebook.model import SuiteRules
+from compliance.rulebook.model import Layout, Round, SuiteRules
 from compliance.submission.layout_paths import ResultKey
-from compliance.vocabulary import Profile, Scenario, Suite
+from compliance.vocabulary import AuditId, Profile, Scenario, Suite
 
 
 class Part(StrEnum):
@@ -60,38 +60,50 @@ class Standing:
 
 
 def standings(judgement: Judgement) -> tuple[Standing, ...]:
-    """The standing of every result, in the judgement's order."""
-    return tuple(_standing(judgement, judged) for judged in judgement.results)
+    """The standing of every result, in the judgement's order; results may have been judged system by system."""
+    round_, submission = judgement.round, judgement.submission
+    suites = {
+        (submitter.division, submitter.name, system.name): suite_of(Subject(round_, submission, submitter, system))
+        for submitter in submission.submitters
+        for system in submitter.systems
+    }
+    return tuple(
+        _standing(round_, judged, suites[judged.result.division, judged.result.submitter, judged.result.system])
+        for judged in judgement.results
+    )
 
 
-def _standing(judgement: Judgement, judged: JudgedResult) -> Standing:
+def _standing(round_: Round, judged: JudgedResult, suite: Suite | None) -> Standing:
     result = judged.result
     names = (result.division.value, result.submitter, result.system, result.benchmark, result.scenario_dir)
-    rules = judgement.round.benchmarks.get(result.rules_benchmark or "")
-    suite = suite_of(_subject(judgement, result))
+    key = ResultKey(*names)
+    rules = round_.benchmarks.get(result.rules_benchmark or "")
     return Standing(
-        key=ResultKey(*names),
+        key=key,
         scenario=result.scenario,
-        failed=_failed(judged),
+        failed=_failed(judged, _folders(key, round_.layout)),
         benchmark=rules.name if rules else None,
         suite=suite,
         demands=rules.suites.get(suite) if rules and suite else None,
     )
 
 
-def _subject(judgement: Judgement, result: Result) -> Subject:
-    for submitter in judgement.submission.submitters:
-        if submitter.division is result.division and submitter.name == result.submitter:
-            for system in submitter.systems:
-                if system.name == result.system:
-                    return Subject(judgement.round, judgement.submission, submitter, system, result)
-    raise LookupError(f"{result.path} belongs to no system of its tree")
+def _folders(key: ResultKey, layout: Layout) -> tuple[tuple[str, Part], ...]:
+    """The folders of a result by what they hold; those within others first."""
+    performance = f"{fill(layout.scenario_dir, key.names)}/performance"
+    return (
+        *((fill(layout.audit_dir, {**key.names, "audit": audit.value}), Part.COMPLIANCE) for audit in AuditId),
+        (f"{performance}/power", Part.POWER),
+        (f"{performance}/ranging", Part.POWER),
+        (fill(layout.accuracy_dir, key.names), Part.ACCURACY),
+        (fill(layout.performance_dir, key.names), Part.PERFORMANCE),
+    )
 
 
-def _failed(judged: JudgedResult) -> dict[Part, tuple[str, ...]]:
+def _failed(judged: JudgedResult, folders: tuple[tuple[str, Part], ...]) -> dict[Part, tuple[str, ...]]:
     found: dict[Part, dict[str, None]] = {}
     for check_id, finding in _errors(judged):
-        found.setdefault(part_of(check_id, finding, judged.result), {})[check_id] = None
+        found.setdefault(part_of(check_id, finding, folders), {})[check_id] = None
     return {part: tuple(ids) for part, ids in found.items()}
 
 
@@ -104,18 +116,11 @@ def _errors(judged: JudgedResult) -> Iterator[tuple[str, Finding]]:
                 yield outcome.check.id, finding
 
 
-def part_of(check_id: str, finding: Finding, result: Result) -> Part:
+def part_of(check_id: str, finding: Finding, folders: tuple[tuple[str, Part], ...]) -> Part:
     """The part of a result that a finding of a check is about: by the folder it names, else by the check's prefix."""
     by_prefix = _PARTS.get(check_id.partition("-")[0], Part.OTHER)
     if by_prefix is Part.POWER:
         return by_prefix
-    folders = (
-        *((audit.folder, Part.COMPLIANCE) for audit in result.audits.values()),
-        (f"{result.path}/performance/power", Part.POWER),
-        (f"{result.path}/performance/ranging", Part.POWER),
-        (result.accuracy.folder, Part.ACCURACY),
-        (result.performance.folder, Part.PERFORMANCE),
-    )
     for folder, part in folders:
         if finding.where == folder or finding.where.startswith(f"{folder}/"):
             return part

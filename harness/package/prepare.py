@@ -2,12 +2,11 @@
 
 from pathlib import Path
 
-from compliance.discovery.submission import discover
-from compliance.judge import judge
 from compliance.report.json_ import render_json
 from compliance.report.model import FAIL
 from compliance.report.text import render_text
 from compliance.rulebook.rounds import load_round
+from compliance.streaming import judge_streaming
 from compliance.submission.draft import read_draft
 from compliance.submission.layout_paths import results_in
 from compliance.submission.migrate import Side, read_migration
@@ -17,13 +16,16 @@ from compliance.submission.standing import standings
 from compliance.vocabulary import Profile
 from harness.errors import PackageError, UsageError
 from harness.package.judging import choose_round, judge_tree, with_choice
+from harness.package.parallel import judged_by
 from harness.package.trees import Planned, migrated, side_at, target_side
 
 
-def plan_preprocess(tree: Path, round_name: str | None, options: Options, to_layout: str | None = None) -> Planned:
+def plan_preprocess(
+    tree: Path, round_name: str | None, options: Options, to_layout: str | None = None, jobs: int | None = None
+) -> Planned:
     """What the official verdicts of the round make of a tree, in its own layout unless another is wanted.
 
-    Raises as `choose_round` and `plan_package` do.
+    It is judged in so many processes (None: as many as pay). Raises as `choose_round` and `plan_package` do.
     """
     round_ = load_round(choose_round(tree, round_name).name)
     draft = read_draft(tree)
@@ -34,7 +36,8 @@ def plan_preprocess(tree: Path, round_name: str | None, options: Options, to_lay
         command = f"weighbridge package --from {tree} --to-layout {round_.name} --out ..."
         reason = f"{tree} has the layout of {own.round_name}, not that of {round_.name}"
         raise UsageError(f"{reason}: bring it there with `{command}`, or name its own round with --round")
-    plan = preprocess(draft, round_, standings(judge(discover(tree, round_), round_)), options)
+    judgement = judge_streaming(tree, round_, systems=judged_by(jobs))
+    plan = preprocess(draft, round_, standings(judgement), options)
     side = Side(round_.name, round_.layout)
     if to_layout is None:
         return Planned(plan, round_.name, read_migration(tree))

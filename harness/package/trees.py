@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from compliance.rulebook.rounds import load_round, round_names
-from compliance.submission.copies import OpenMove, copy_low_targets, suite_in, to_open
+from compliance.rulebook.rounds import load_round, round_marks, round_names
+from compliance.submission.copies import OpenMove, copy_low_targets, move_to_open, suite_in
 from compliance.submission.draft import Draft, TreePlan, read_draft
+from compliance.submission.edit import Edit
 from compliance.submission.layout_paths import ResultKey, benchmarks_in, results_in
 from compliance.submission.manifest import manifest_path, read_manifest
 from compliance.submission.merge import merge, same_bytes
@@ -63,9 +64,8 @@ def plan_package(trees: Sequence[Path], wanted: Wanted) -> Planned:
         plans.append(plan)
         records.append(record)
     plan = plans[0] if len(plans) == 1 else _merged(plans)
-    for name in wanted.to_open:
-        for key in _named(plan.draft, target, name):
-            plan = plan.then(to_open(plan.draft, target.layout, OpenMove(key, "asked for")))
+    if wanted.to_open:
+        plan = plan.then(_opened(plan.draft, target, wanted.to_open))
     if wanted.low_targets:
         plan = plan.then(_low_targets(plan.draft, target))
     return Planned(plan, target.round_name, _joined(records))
@@ -76,7 +76,7 @@ def side_at(draft: Draft, tree: Path) -> Side:
     packaged = read_manifest(tree).round_name if manifest_path(tree).is_file() else None
     if packaged in round_names():
         return Side(packaged, load_round(packaged).layout)
-    rounds = (load_round(name) for name in round_names())
+    rounds = (round_marks(name) for name in round_names())
     return side_of(draft.files, (Side(round_.name, round_.layout) for round_ in rounds if round_.official))
 
 
@@ -125,13 +125,23 @@ def _joined(records: list[Migration | None]) -> Migration | None:
     return replace(made[0], moves=tuple(moves), folders=tuple(folders))
 
 
-def _named(draft: Draft, side: Side, name: str) -> tuple[ResultKey, ...]:
-    keys = tuple(benchmarks_in(results_in(draft.files, side.layout)))
-    found = tuple(k for k in keys if f"{k.system}/{k.benchmark}" == name and k.division != Division.OPEN)
-    if not found:
-        known = ", ".join(f"{k.system}/{k.benchmark}" for k in keys if k.division != Division.OPEN) or "none"
+def _opened(draft: Draft, side: Side, names: Sequence[str]) -> TreePlan:
+    edit = Edit(draft)
+    for name in names:
+        for key in _named(edit, side, name):
+            move_to_open(edit, side.layout, OpenMove(key, "asked for"))
+    return edit.plan()
+
+
+def _named(edit: Edit, side: Side, name: str) -> tuple[ResultKey, ...]:
+    system, _, benchmark = name.partition("/")
+    found = tuple(benchmarks_in(edit.results(side.layout, {"system": system, "benchmark": benchmark})))
+    closed = tuple(key for key in found if key.division != Division.OPEN)
+    if not closed:
+        keys = (key for key in benchmarks_in(edit.results(side.layout)) if key.division != Division.OPEN)
+        known = ", ".join(dict.fromkeys(f"{key.system}/{key.benchmark}" for key in keys)) or "none"
         raise UsageError(f"no results of {name!r} to move to open; there are: {known}")
-    return found
+    return closed
 
 
 def _low_targets(draft: Draft, side: Side) -> TreePlan:

@@ -5,9 +5,21 @@ from collections.abc import Callable
 
 from tests.support.audit_faults import audited, dlrm, resnet, unet
 from tests.support.broken_trees import NONE, STRICT, Broken
-from tests.support.faults import acc, interactive, measurements, opened, perf, system, test06_log, texts, tree
+from tests.support.faults import (
+    acc,
+    interactive,
+    measurements,
+    opened,
+    perf,
+    replaced,
+    scored,
+    system,
+    test06_log,
+    texts,
+    tree,
+)
 from tests.support.tree_files import accuracy_log
-from tests.support.trees import ACCURACY, DETAIL, Tree
+from tests.support.trees import ACCURACY, DETAIL, SUMMARY, Tree
 
 Make = Callable[[], Tree]
 _SS = "result_{}_percentile_latency_ns"
@@ -28,7 +40,7 @@ def readme(old: str, new: str) -> Make:
 def script_for_readme() -> Tree:
     """The source folder holds a script and no README."""
     made = tree().remove(_README)
-    made.texts["closed/Acme/src/run.sh"] = "vllm serve\n"
+    made.texts["closed/Acme/src/llama3.1-8b/run.sh"] = "vllm serve\n"
     return made
 
 
@@ -43,6 +55,11 @@ def one_token() -> Tree:
     made = tree(benchmark="mixtral-8x7b", round_name="v6.0")
     made.texts[made.path("Server", f"TEST06/accuracy/{ACCURACY}")] = accuracy_log([(3, [5])], first=True)
     return made
+
+
+def summary(line: str) -> Make:
+    """A line more in the summary log of Server."""
+    return replaced(f"performance/run_1/{SUMMARY}", "Result is : VALID", f"Result is : VALID\n{line}")
 
 
 def verdict(*lines: str) -> Make:
@@ -142,6 +159,8 @@ FIGURE_CASES = (
     Broken("ACC-012", test06_log([(3, [5] * 130)]), STRICT),
     Broken("ACC-012", one_token, NONE, name="short"),
     Broken("LOG-013", acc(sut_name="another"), NONE),
+    Broken("LOG-014", summary("Completed samples per second : 287.52"), NONE),
+    Broken("ACC-013", scored(ROUGEL=24.3), NONE),
     Broken("AUD-021", audited(resnet, "TEST01", sut_name="another"), NONE),
     Broken("AUD-021", audited(resnet, "TEST04", loadgen_version="6.0.99 @ 1"), NONE, name="loadgen"),
     Broken("AUD-022", verdict("num_matched = 0"), STRICT, name="matched"),
@@ -155,10 +174,10 @@ FIGURE_CASES = (
     Broken("SYS-014", system(hw_notes="ECC disabled"), NONE, name="off"),
     Broken("STR-020", lambda: tree().remove("closed/Acme/documentation/bandwidth.md"), NONE),
     Broken("STR-021", readme("vLLM 0.32.0, unchanged.", "vLLM, unchanged."), NONE),
-    Broken("STR-021", script_for_readme, NONE, also=("STR-022", "STR-023"), name="no-readme"),
+    Broken("STR-021", script_for_readme, NONE, also=("STR-022",), name="no-readme"),
     Broken("STR-022", readme("## LoadGen connection", "LoadGen connection"), NONE),
     Broken("STR-022", readme("## How queries are batched", "## Notes"), NONE, name="batching"),
-    Broken("STR-023", readme("# llama3.1-8b", "# Ours"), NONE),
+    Broken("STR-023", readme("llama3.1-8b", "ours"), NONE),
     Broken("STR-024", second_run, NONE),
 )
 """The official checker asks for none of these."""

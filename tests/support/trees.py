@@ -197,8 +197,9 @@ def clean_tree(
     rules = round_.benchmarks[benchmark]
     tree = Tree(round_, division, benchmark, tuple(scenarios))
     tree.documents[tree.system_path] = _description(division, system_type)
+    known = ", ".join(sorted(round_.benchmarks))
     source_dir = fill(round_.layout.source_dir, {"division": division, "submitter": ORG})
-    tree.texts[f"{source_dir}/README.md"] = f"# {benchmark}\n\nvLLM 0.32.0, unchanged.\n{INSPECTION}"
+    tree.texts[f"{source_dir}/README.md"] = f"vLLM 0.32.0, unchanged.\nFor {known}.\n{INSPECTION}"
     if division != "open":
         tree.texts[f"{tree.submitter}/documentation/calibration.md"] = "No quantisation.\n"
         tree.texts[f"{tree.submitter}/documentation/bandwidth.md"] = (
