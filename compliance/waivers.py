@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
 
-import yaml
-
 from compliance.checks.registry import all_checks, nearest
 from compliance.errors import UnreadableFile
 
@@ -53,6 +51,8 @@ def load_waivers(path: Path) -> tuple[Waiver, ...]:
 
 
 def _entries(path: Path) -> list[object]:
+    import yaml  # noqa: PLC0415 - slow to import, and most trees are judged without waivers
+
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

@@ -17,6 +17,7 @@ MAX_BODY_BYTES = 4 << 20
 _PART_BYTES = 1 << 18
 _OF_A_LIST = b"0123456789,"
 _MOST_KNOWN_BYTES = 8 << 20
+_LONGEST_KNOWN_BYTES = 2 << 20
 _KNOWN_BY_BYTES = 64
 
 
@@ -31,12 +32,17 @@ class BlockRecord(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     metadata: LogMetadata
 
 
-class _KnownLists:
+class KnownLists:
     """The lists found sound last, so that the next log's is only compared with them."""
 
     def __init__(self) -> None:
         self._lists: dict[tuple[int, bytes], bytes] = {}
-        self._held = 0
+        self.held_bytes = 0
+
+    def forget(self) -> None:
+        """Holds no list any more."""
+        self._lists.clear()
+        self.held_bytes = 0
 
     def sound(self, text: bytes, start: int, end: int) -> bool:
         """Whether the bytes from `start` to `end` are a list of integers, as `is_integer_list` has it."""
@@ -46,14 +52,16 @@ class _KnownLists:
             return True
         if not is_integer_list(text, start, end):
             return False
-        self._held += end - start - len(self._lists.pop(name, b""))
+        if end - start > _LONGEST_KNOWN_BYTES:
+            return True
+        self.held_bytes += end - start - len(self._lists.pop(name, b""))
         self._lists[name] = text[start:end]
-        while self._held > _MOST_KNOWN_BYTES:
-            self._held -= len(self._lists.pop(next(iter(self._lists))))
+        while self.held_bytes > _MOST_KNOWN_BYTES:
+            self.held_bytes -= len(self._lists.pop(next(iter(self._lists))))
         return True
 
 
-_KNOWN = _KnownLists()
+KNOWN_LISTS = KnownLists()
 _RECORDS = msgspec.json.Decoder(list[BlockRecord])
 
 
@@ -87,7 +95,7 @@ def _without_lists(text: bytes, head: bytes) -> bytes | None:
         # A value that is no list, or a record that is spaced otherwise, is looked at line by line.
         if end < 0 or not (text.startswith(after, at) and text.endswith(before, 0, at)):
             return None
-        if not _KNOWN.sound(text, start, end):
+        if not KNOWN_LISTS.sound(text, start, end):
             return None
         parts.append(text[position:start])
         position = end

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from compliance.logs.documents import JsonValue
-from compliance.logs.endpoints_files import Loaded, load_json, load_yaml
+from compliance.logs.endpoints_files import Loaded, load_json
 from compliance.logs.endpoints_records import (
     NO_PERCENTILES,
     Distribution,
@@ -29,6 +29,8 @@ _MOST = 10**30
 
 def read_config(path: Path) -> tuple[EndpointsConfig, Loaded]:
     """config.yaml, and the document itself for `official_values`. Raises UnreadableFile."""
+    from compliance.logs.endpoints_yaml import load_yaml  # noqa: PLC0415 - slow to import, and most trees need it not
+
     loaded = load_yaml(path)
     members = loaded.members
     config = EndpointsConfig(

@@ -1,12 +1,9 @@
-"""JSON and YAML of an endpoints run: read within bounds of size, depth and expansion, with the members' lines."""
+"""JSON of an endpoints run: read within bounds of size and depth, with the members' lines."""
 
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
-
-import yaml
 
 from compliance.errors import UnreadableFile
 from compliance.logs.documents import Document, DocumentProblem, JsonValue, pointer_of, read_document
@@ -14,17 +11,9 @@ from compliance.logs.lines import BOM, read_bytes, unreadable
 
 JSON_LIMIT_BYTES = 2 * 1024 * 1024
 """Most bytes of a JSON file; published ones have a few thousand."""
-YAML_LIMIT_BYTES = 256 * 1024
-"""Most bytes of a YAML file; published ones have a few thousand."""
-_YAML_NODES = 50_000
-"""Most values of a YAML file with every alias written out."""
-_YAML_DEPTH = 64
-_INTEGER = "tag:yaml.org,2002:int"
-_DIGITS = 1000
-"""Python refuses to print an integer of more than 4300 decimal digits."""
-_LINES_DEPTH = 5
+LINES_DEPTH = 5
 _MOST_LINES = 20_000
-_NAME_CHARACTERS = 200
+NAME_CHARACTERS = 200
 """Longer names of members are cut in pointers."""
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|\n', re.DOTALL)
 
@@ -41,47 +30,14 @@ class Loaded:
 
 def load_json(path: Path) -> Loaded:
     """A JSON object with the lines of its members. Raises UnreadableFile, with the line where known."""
-    _bounded(path, JSON_LIMIT_BYTES)
+    bounded(path, JSON_LIMIT_BYTES)
     document: Document = read_document(path)
     text = read_bytes(path).removeprefix(BOM).decode("utf-8", "replace")
     return Loaded(path, document.members, dict(_member_lines(text)), document.problems)
 
 
-def load_yaml(path: Path) -> Loaded:
-    """A YAML mapping, read by the safe loader, with the lines of its members.
-
-    Raises UnreadableFile, with the line where known, for no mapping, for values nested deeper than 64 or aliases that
-    stand for more than 50 000 values.
-    """
-    _bounded(path, YAML_LIMIT_BYTES)
-    data = read_bytes(path)
-    try:
-        loader = yaml.SafeLoader(data.decode())
-    except (UnicodeDecodeError, yaml.YAMLError) as error:
-        raise UnreadableFile(path, "not YAML in UTF-8; save it as UTF-8 without control characters") from error
-    try:
-        node = loader.get_single_node()
-        if not isinstance(node, yaml.MappingNode):
-            raise UnreadableFile(path, "a YAML mapping is wanted (name: value); write one", 1, parsed=True)
-        _check_expansion(path, node)
-        lines: dict[str, int] = {}
-        problems = list(_node_lines(node, "", lines))
-        value: object = loader.construct_document(node)
-    except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else None
-        raise UnreadableFile(path, f"not YAML: {error.problem}; correct it", line) from error
-    except (yaml.YAMLError, ValueError, TypeError, AttributeError, LookupError, OverflowError) as error:
-        raise UnreadableFile(path, f"not YAML: {type(error).__name__} in a value; correct it") from error
-    except RecursionError as error:
-        raise UnreadableFile(path, "nested too deeply; a configuration is a few levels deep") from error
-    finally:
-        loader.dispose()
-    if not isinstance(value, dict):
-        raise UnreadableFile(path, "a YAML mapping is wanted (name: value), without a tag; write one", 1, parsed=True)
-    return Loaded(path, cast("dict[str, JsonValue]", value), lines, tuple(problems))
-
-
-def _bounded(path: Path, limit_bytes: int) -> None:
+def bounded(path: Path, limit_bytes: int) -> None:
+    """Raises UnreadableFile for a file of more bytes, and for one that is not there."""
     try:
         size_bytes = path.stat().st_size
     except OSError as error:
@@ -89,58 +45,6 @@ def _bounded(path: Path, limit_bytes: int) -> None:
     if size_bytes > limit_bytes:
         reason = f"{size_bytes} bytes, where at most {limit_bytes} are read; keep logs and histograms out of it"
         raise UnreadableFile(path, reason)
-
-
-def _check_expansion(path: Path, root: yaml.Node) -> None:
-    """Raises UnreadableFile where aliases make a tree too large or too deep, or an endless one."""
-    sizes: dict[int, int] = {}
-    open_nodes: set[int] = set()
-
-    def size(node: yaml.Node, depth: int) -> int:
-        known = sizes.get(id(node))
-        if known is not None:
-            return known
-        if depth > _YAML_DEPTH or id(node) in open_nodes:
-            line = node.start_mark.line + 1
-            raise UnreadableFile(path, "nested too deeply, or in itself; a configuration is a few levels deep", line)
-        if isinstance(node, yaml.ScalarNode) and node.tag == _INTEGER and len(node.value) > _DIGITS:
-            reason = f"a number of more than {_DIGITS} digits; no setting is so large"
-            raise UnreadableFile(path, reason, node.start_mark.line + 1)
-        open_nodes.add(id(node))
-        total = 1 + sum(size(child, depth + 1) for child in _children(node))
-        open_nodes.discard(id(node))
-        if total > _YAML_NODES:
-            line = node.start_mark.line + 1
-            raise UnreadableFile(path, f"more than {_YAML_NODES} values by aliases; write them out", line)
-        sizes[id(node)] = total
-        return total
-
-    size(root, 0)
-
-
-def _children(node: yaml.Node) -> Iterator[yaml.Node]:
-    if isinstance(node, yaml.MappingNode):
-        for key, value in node.value:
-            yield key
-            yield value
-    elif isinstance(node, yaml.SequenceNode):
-        yield from node.value
-
-
-def _node_lines(node: yaml.MappingNode, pointer: str, lines: dict[str, int]) -> Iterator[DocumentProblem]:
-    """Fills in the lines of a mapping's members and yields names that stand twice."""
-    own: set[str] = set()
-    for key, value in node.value:
-        if not isinstance(key, yaml.ScalarNode):
-            continue
-        name = f"{pointer}{pointer_of(key.value[:_NAME_CHARACTERS])}"
-        if name in own:
-            reason = f'"{key.value[:_NAME_CHARACTERS]}" stands twice in one mapping; the last one counts, keep one'
-            yield DocumentProblem(key.start_mark.line + 1, reason, official=True)
-        own.add(name)
-        lines[name] = key.start_mark.line + 1
-        if isinstance(value, yaml.MappingNode) and name.count("/") < _LINES_DEPTH:
-            yield from _node_lines(value, name, lines)
 
 
 @dataclass(slots=True)
@@ -167,20 +71,20 @@ def _member_lines(text: str) -> Iterator[tuple[str, int]]:
             return
         if mark in {"{", "["}:
             pointer = stack[-1].here if stack else ""
-            if stack and stack[-1].array and len(stack) <= _LINES_DEPTH:
+            if stack and stack[-1].array and len(stack) <= LINES_DEPTH:
                 given += 1
                 yield pointer, line
-            stack.append(_Frame(pointer if len(stack) <= _LINES_DEPTH else "", mark == "["))
+            stack.append(_Frame(pointer if len(stack) <= LINES_DEPTH else "", mark == "["))
         elif mark in {"}", "]"}:
             del stack[-1:]
         elif mark == "," and stack:
             stack[-1].index += 1
         elif mark == ":" and stack:
-            shallow = len(stack) <= _LINES_DEPTH
+            shallow = len(stack) <= LINES_DEPTH
             stack[-1].member = f"{stack[-1].pointer}{name}" if shallow else ""
             if shallow:
                 given += 1
                 yield stack[-1].member, line
         elif mark[0] == '"':
-            name = pointer_of(mark[1:-1][:_NAME_CHARACTERS])
+            name = pointer_of(mark[1:-1][:NAME_CHARACTERS])
         line += mark.count("\n")

@@ -1,9 +1,12 @@
 """The checker's speed and memory, alone and beside the official checker; and its calm over broken files.
 
-A judgement is timed from the start of its process to its end, report included, with the files in the page cache.
+A judgement is timed from the start of its process to its end, report included, with the files in the page cache and
+both checkers' modules compiled.
 """
 
+import compileall
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -15,6 +18,8 @@ from pathlib import Path
 import psutil
 
 from compliance.errors import UnreadableFile
+from compliance.logs import detail_blocks
+from compliance.logs.detail import read_checked
 from tests.bench.checker_trees import (
     base_tree,
     break_one,
@@ -26,6 +31,7 @@ from tests.bench.checker_trees import (
 )
 from tests.bench.stats import Row, paired
 from tests.support.mutation import outcomes, reader_of
+from tests.support.trees import DETAIL
 
 ROUND = "v6.0"
 FOLDERS = 1_500
@@ -34,7 +40,8 @@ STEPS = (16, 4, 1)
 REPEATS = 3
 MUTANTS = 20_000
 MUTANT_BYTES = 40_000
-CORPUS = Path(__file__).parents[2].parent / "shared" / "corpus"
+ROOT = Path(__file__).parents[2]
+CORPUS = ROOT.parent / "shared" / "corpus"
 _SAMPLE_S = 0.02
 _LIMIT_S = 900
 
@@ -56,7 +63,7 @@ def measure(command: list[str], cwd: Path | None = None) -> tuple[float, float, 
     """Runs a command: seconds, the largest process's and all processes' peak in MB, when it began, what it printed."""
     with tempfile.TemporaryFile("w+") as printed:
         began, started = time.time(), time.perf_counter()
-        process = subprocess.Popen(command, cwd=cwd, stdout=printed, stderr=subprocess.DEVNULL)
+        process = subprocess.Popen(command, cwd=cwd, env=_environment(), stdout=printed, stderr=subprocess.DEVNULL)
         watched, single, together = psutil.Process(process.pid), 0.0, 0.0
         while process.poll() is None and time.perf_counter() - started < _LIMIT_S:
             sizes = _resident_mb(watched)
@@ -68,6 +75,11 @@ def measure(command: list[str], cwd: Path | None = None) -> tuple[float, float, 
             raise TimeoutError(f"no end within {_LIMIT_S} s: {' '.join(command)}")
         printed.seek(0)
         return seconds, single, together, began, printed.read()
+
+
+def _environment() -> dict[str, str]:
+    """That of a user, whose modules are compiled once and not at every start."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 
 def _resident_mb(process: psutil.Process) -> list[float]:
@@ -127,7 +139,24 @@ def scaling(whole: Path, folder: Path, source: Path, folders: int) -> list[Row]:
     return rows
 
 
-def official(tree: Path, checker: Path, folder: Path) -> list[Row]:
+def reader(name: str, tree: Path) -> list[Row]:
+    """The detail reader alone over all logs of a tree, in this process: with lists met before, and with none."""
+    paths, total = sorted(tree.rglob(DETAIL)), detail_bytes(tree)
+    rows: list[Row] = []
+    for label, fresh in (("lists met before", False), ("each list new", True)):
+        best = float("inf")
+        for _ in range(REPEATS):
+            started = time.process_time()
+            for path in paths:
+                if fresh:
+                    detail_blocks.KNOWN_LISTS.forget()
+                read_checked(path)
+            best = min(best, time.process_time() - started)
+        rows.append(Row(f"detail reader, {name}, {label}", total / best / 1e6, "MB/s", "processor time", runs=REPEATS))
+    return rows
+
+
+def official(name: str, tree: Path, checker: Path, folder: Path) -> list[Row]:
     """The official checker and this one in turn on one tree."""
     theirs, ours = [], {1: list[float](), 2: list[float]()}
     command = [sys.executable, "-m", "submission_checker.main", "--input", str(tree), "--version", ROUND]
@@ -135,10 +164,10 @@ def official(tree: Path, checker: Path, folder: Path) -> list[Row]:
         theirs.append(measure([*command, "--csv", str(folder / "official.csv")], checker)[0])
         for jobs, seconds in ours.items():
             seconds.append(judged(tree, jobs).seconds)
-    rows = [Row(f"official checker, {results_folders(tree)} results", min(theirs), "s", runs=REPEATS)]
+    rows = [Row(f"official checker, {name}, {results_folders(tree)} results", min(theirs), "s", runs=REPEATS)]
     for jobs, seconds in ours.items():
-        name = f"official over this one, {jobs} process{'es' if jobs > 1 else ''}"
-        rows.append(paired(name, "s", theirs, seconds, "this checker on the same tree"))
+        label = f"official over this one, {name}, {jobs} process{'es' if jobs > 1 else ''}"
+        rows.append(paired(label, "s", theirs, seconds, "this checker on the same tree"))
     return rows
 
 
@@ -159,17 +188,22 @@ def broken_files(tree: Path, folder: Path) -> list[Row]:
 
 def checker(folder: Path, official_checker: Path | None = None, folders: int = FOLDERS) -> list[Row]:
     """All figures of the checker. `official_checker` is a folder that holds the package submission_checker."""
+    for package in ("compliance", "harness", "systems"):
+        compileall.compile_dir(ROOT / package, quiet=2)
     source = base_tree(ROUND, folder / "base")
     whole = folder / "whole"
     multiply(source, whole, folders)
     submitter, system = next(systems(whole))
     break_one(whole, whole / submitter / "results" / system)
-    rows = [*speed("own tree", whole, 1), *speed("own tree", whole, 2), *scaling(whole, folder, source, folders)]
-    if official_checker is not None:
-        rows += official(folder / "x4", official_checker.resolve(), folder)
+    trees = {"own tree": whole}
     small = source
     if CORPUS.is_dir():
         small = corpus_systems(CORPUS, ROUND, folder / "corpus")
         multiply(small, folder / "corpus-whole", folders)
-        rows += [*speed("corpus", folder / "corpus-whole", 1), *speed("corpus", folder / "corpus-whole", 2)]
-    return rows + broken_files(small, folder)
+        trees["corpus"] = folder / "corpus-whole"
+    rows: list[Row] = []
+    for name, tree in trees.items():
+        rows += [*speed(name, tree, 1), *speed(name, tree, 2), *reader(name, tree)]
+        if official_checker is not None:
+            rows += official(name, tree, official_checker.resolve(), folder)
+    return [*rows, *scaling(whole, folder, source, folders), *broken_files(small, folder)]

@@ -4,8 +4,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import yaml
-
 from compliance.errors import UnreadableFile
 from compliance.logs.lines import unreadable
 
@@ -37,6 +35,8 @@ class _CannotAdd(Exception):
 
 def read_nameplate(path: Path) -> Nameplate:
     """Reads a nameplate file. Raises UnreadableFile, with the line, when it is no YAML, and when it is too large."""
+    import yaml  # noqa: PLC0415 - slow to import, and few systems measure power
+
     try:
         size = path.stat().st_size
         if size > NAMEPLATE_LIMIT_BYTES:

@@ -10,7 +10,7 @@ from compliance.errors import UnreadableFile
 from compliance.logs import blocks, detail
 from compliance.logs.blocks import iter_blocks
 from compliance.logs.detail import read_checked, read_detail
-from compliance.logs.detail_blocks import decode_block, is_integer_list
+from compliance.logs.detail_blocks import KnownLists, decode_block, is_integer_list
 from compliance.logs.detail_decode import decode_strict
 from compliance.logs.detail_keys import CHECKED_KEYS
 from compliance.rulebook.rounds import load_round, round_names
@@ -265,3 +265,33 @@ def test_schema_and_decoders_agree_on_the_corpus():
                 seen.add(shape)
                 _agree(body)
     assert len(seen) > 100
+
+
+def test_a_list_met_before_is_told_from_one_that_is_only_alike():
+    known = KnownLists()
+    first = b"1,2,3," * 20 + b"4"
+    text = first + b"]"
+    assert known.sound(text, 0, len(first))
+    assert known.sound(text, 0, len(first))
+    for broken in (first[:-1] + b"x", first[:-2] + b",,", first[:-1]):
+        assert not known.sound(broken + b"]", 0, len(broken))
+    known.forget()
+    assert known.sound(b"[" + text, 1, len(text))
+
+
+def test_lists_met_before_take_a_bounded_room():
+    known = KnownLists()
+    for first in range(40):
+        text = b"%d," % first + b"7" * (1 << 20)
+        assert known.sound(text, 0, len(text))
+    assert known.held_bytes <= 8 << 20
+    longest = b"1" * (9 << 20)
+    assert known.sound(longest, 0, len(longest))
+    assert known.held_bytes <= 8 << 20
+
+
+def test_a_broken_list_is_noticed_after_the_same_whole_one(tmp_path):
+    whole = write(tmp_path, FIRST, qsl("[1,2,3,4]"), mllog("z", 1))
+    assert read_detail(whole).problems == ()
+    broken = write(tmp_path, FIRST, qsl("[1,2,,34]"), mllog("z", 1))
+    assert [problem.line for problem in read_detail(broken).problems] == [2]

@@ -15,8 +15,9 @@ from compliance.logs.endpoints import (
     read_config,
     read_summary_json,
 )
-from compliance.logs.endpoints_files import JSON_LIMIT_BYTES, YAML_LIMIT_BYTES, load_json, load_yaml
+from compliance.logs.endpoints_files import JSON_LIMIT_BYTES, load_json
 from compliance.logs.endpoints_official import TOTAL_COUNT, at_path, official_values
+from compliance.logs.endpoints_yaml import YAML_LIMIT_BYTES, load_yaml
 from compliance.rulebook.rounds import load_round
 from compliance.schema import validate
 from compliance.vocabulary import Scenario
