@@ -144,3 +144,15 @@ def test_a_run_lasts_its_minimum_by_count_and_rate(samples_per_s, failing, tmp_p
     changes = {"generated_query_count": 13368 * 18, "result_completed_samples_per_sec": samples_per_s}
     tree = clean_tree().performance("Server", **changes, result_completed_tokens_per_second=100 * samples_per_s)
     assert fails(tree, tmp_path, "PERF-016") == (False, failing)
+
+
+def test_a_single_stream_run_too_short_for_the_99th_percentile_is_none_too_short_for_its_own(tmp_path):
+    text = (
+        " * Processed at least 64 queries (101).  * Would discard 2 highest latency queries.  * Early stopping 90.0th"
+        " percentile estimate: 912000000  * Not enough queries processed for 99.0th percentile  early stopping estimate"
+        " (would need to process at  least 662 total queries)."
+    )
+    changes = {"result_query_count": 101, "early_stopping_result": text, "early_stopping_latency_ms": 0}
+    tree = clean_tree("resnet", ("SingleStream",)).performance("SingleStream", **changes)
+    assert fails(tree, tmp_path, "LAT-010", "SingleStream") == (False, False)
+    assert fails(tree, tmp_path, "LAT-011", "SingleStream") == (False, False)

@@ -1,12 +1,15 @@
 """Early stopping: against the rules' table, published runs and the plain sum of binomial terms."""
 
 import math
+import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from compliance.logs.detail import read_detail
 from compliance.metrics.early_stopping import discarded_queries, enough_queries, fewest_queries
+from tests.support.loadgen_run import loadgen_logs
 
 TABLE = {0: 459, 1: 662, 2: 838, 3: 1001, 5: 1307, 10: 2010, 50: 6898, 100: 12571, 245: 28376}
 
@@ -48,3 +51,13 @@ def test_one_more_would_be_one_too_many(queries):
 def test_any_number_of_queries_comes_to_an_end():
     assert enough_queries(2**63, 0, 0.99)
     assert discarded_queries(2**63, 0.99) is not None
+
+
+@pytest.mark.parametrize("scenario", ["SingleStream", "MultiStream"])
+def test_loadgen_itself_discards_as_many(scenario):
+    log = read_detail(loadgen_logs(scenario, "PerformanceOnly", tokens=False) / "mlperf_log_detail.txt")
+    text, queries = log.value("early_stopping_result"), log.value("result_query_count")
+    percentile = log.number("effective_target_latency_percentile")
+    said = re.search(r"Would discard (\d+) highest", text)
+    assert (None if said is None else int(said[1])) == discarded_queries(queries, percentile)
+    assert log.value("early_stopping_met") == (discarded_queries(queries, percentile) is not None)
