@@ -20,6 +20,7 @@ def render_sarif(report: Report) -> str:
     """The report as a SARIF log with one run. Paths are relative to the tree and percent-encoded; lines are 1-based.
 
     Every check is listed as a rule, with what `weighbridge explain` says of it. A waived finding is suppressed.
+    The hint on a wrong round is a notification of the invocation.
     """
     rules = [_rule(check.id, check.title) for check in all_checks()]
     rules.append(_rule(INTERNAL, "a check must come to an end"))
@@ -32,7 +33,7 @@ def render_sarif(report: Report) -> str:
                 "rules": rules,
             }
         },
-        "invocations": [{"executionSuccessful": True, "exitCode": report.exit_code}],
+        "invocations": [_invocation(report)],
         "columnKind": "unicodeCodePoints",
         "results": [_result(finding, index) for finding in report.every_finding()],
         "properties": {
@@ -43,6 +44,14 @@ def render_sarif(report: Report) -> str:
         },
     }
     return json_text({"$schema": SCHEMA, "version": VERSION, "runs": [run]})
+
+
+def _invocation(report: Report) -> dict[str, object]:
+    made: dict[str, object] = {"executionSuccessful": True, "exitCode": report.exit_code}
+    if report.round_hint:
+        notification = {"level": "warning", "message": {"text": plain(report.round_hint)}}
+        made["toolConfigurationNotifications"] = [notification]
+    return made
 
 
 def _rule(check_id: str, title: str) -> dict[str, object]:

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from datetime import date
 from urllib.parse import unquote
 
@@ -14,7 +15,7 @@ from compliance.explain import explain
 from compliance.judge import judge
 from compliance.report.model import build_report
 from compliance.report.plain import plain
-from compliance.report.sarif import render_sarif, uri
+from compliance.report.sarif import SCHEMA, render_sarif, uri
 from compliance.vocabulary import Profile
 from compliance.waivers import Waiver
 from tests.support.broken_trees import CASES
@@ -22,11 +23,19 @@ from tests.support.faults import invalid_run
 from tests.support.hostile_trees import NAME, hostile_tree
 from tests.support.trees import clean_tree
 
+# A bag may hold anything; `tags` alone has a form of its own.
+BAG = {"type": "object", "properties": {"tags": {"type": "array", "items": {"type": "string"}, "uniqueItems": True}}}
 MESSAGE = {
     "type": "object",
     "required": ["text"],
     "properties": {"text": {"type": "string", "minLength": 1}},
     "additionalProperties": False,
+}
+NOTIFICATION = {
+    "type": "object",
+    "required": ["message"],
+    "additionalProperties": False,
+    "properties": {"level": {"enum": ["none", "note", "warning", "error"]}, "message": MESSAGE},
 }
 RULE = {
     "type": "object",
@@ -79,7 +88,7 @@ SUPPRESSION = {
 }
 RESULT = {
     "type": "object",
-    "required": ["message", "ruleId", "level", "locations"],
+    "required": ["message", "ruleId", "ruleIndex", "level", "locations", "partialFingerprints"],
     "additionalProperties": False,
     "properties": {
         "ruleId": {"type": "string"},
@@ -98,9 +107,12 @@ RESULT = {
                 },
             },
         },
-        "partialFingerprints": {"type": "object", "additionalProperties": {"type": "string"}},
+        "partialFingerprints": {
+            "type": "object",
+            "additionalProperties": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
+        },
         "suppressions": {"type": "array", "items": SUPPRESSION, "uniqueItems": True},
-        "properties": {"type": "object"},
+        "properties": BAG,
     },
 }
 DRIVER = {
@@ -129,24 +141,29 @@ RUN = {
             "items": {
                 "type": "object",
                 "required": ["executionSuccessful"],
-                "properties": {"executionSuccessful": {"type": "boolean"}, "exitCode": {"type": "integer"}},
                 "additionalProperties": False,
+                "properties": {
+                    "executionSuccessful": {"type": "boolean"},
+                    "exitCode": {"type": "integer"},
+                    "toolConfigurationNotifications": {"type": "array", "minItems": 1, "items": NOTIFICATION},
+                },
             },
         },
         "columnKind": {"enum": ["utf16CodeUnits", "unicodeCodePoints"]},
         "results": {"type": "array", "items": RESULT},
-        "properties": {"type": "object"},
+        "properties": BAG,
     },
 }
-# Of the standard's schema (OASIS, 2.1.0) what such a log uses; anything else in it is not allowed.
+# Of the standard's schema (oasis-tcs/sarif-spec e0583813, sarif-2.1/schema) what such a log uses, as tight or tighter;
+# anything else in it is not allowed.
 FORM = {
     "type": "object",
-    "required": ["version", "runs"],
+    "required": ["$schema", "version", "runs"],
     "additionalProperties": False,
     "properties": {
-        "$schema": {"type": "string", "format": "uri"},
+        "$schema": {"const": SCHEMA},
         "version": {"const": "2.1.0"},
-        "runs": {"type": "array", "items": RUN},
+        "runs": {"type": "array", "items": RUN, "minItems": 1, "maxItems": 1},
     },
 }
 
@@ -157,7 +174,7 @@ def report(made, root, profile=Profile.STRICT, waivers=()):
 
 def read(found):
     document = json.loads(render_sarif(found))
-    jsonschema.validate(document, FORM)
+    jsonschema.Draft202012Validator(FORM, format_checker=jsonschema.FormatChecker()).validate(document)
     (run,) = document["runs"]
     rules = run["tool"]["driver"]["rules"]
     for result in run["results"]:
@@ -165,6 +182,14 @@ def read(found):
         for location in result["locations"]:
             check_uri(location["physicalLocation"]["artifactLocation"]["uri"])
     return run
+
+
+def test_the_hint_on_a_wrong_round_is_a_notification(tmp_path):
+    found = report(clean_tree(), tmp_path)
+    assert "toolConfigurationNotifications" not in read(found)["invocations"][0]
+    (invocation,) = read(replace(found, round_hint="these seeds are\nv6.0's"))["invocations"]
+    told = {"level": "warning", "message": {"text": "these seeds are\\nv6.0's"}}
+    assert invocation["toolConfigurationNotifications"] == [told]
 
 
 def check_uri(found):
