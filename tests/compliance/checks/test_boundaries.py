@@ -149,10 +149,11 @@ def test_a_run_lasts_its_minimum_by_count_and_rate(samples_per_s, failing, tmp_p
 def test_a_single_stream_run_too_short_for_the_99th_percentile_is_none_too_short_for_its_own(tmp_path):
     text = (
         " * Processed at least 64 queries (101).  * Would discard 2 highest latency queries.  * Early stopping 90.0th"
-        " percentile estimate: 912000000  * Not enough queries processed for 99.0th percentile  early stopping estimate"
+        " percentile estimate: 1100000000  * Not enough queries processed for 99.0th percentile  early stopping estimate"
         " (would need to process at  least 662 total queries)."
     )
     changes = {"result_query_count": 101, "early_stopping_result": text, "early_stopping_latency_ms": 0}
+    changes["early_stopping_latency_ss"] = 1_100_000_000
     tree = clean_tree("resnet", ("SingleStream",)).performance("SingleStream", **changes)
     assert fails(tree, tmp_path, "LAT-010", "SingleStream") == (False, False)
     assert fails(tree, tmp_path, "LAT-011", "SingleStream") == (False, False)
