@@ -12,8 +12,8 @@ from compliance.checks.facts import (
     graded,
     is_open,
     missing,
+    off_by,
     result_of,
-    share,
     strictly,
 )
 from compliance.checks.model import Finding, Scope, Skip, Subject
@@ -107,7 +107,7 @@ def _minimum(
     for score in written:
         if score.value >= least:
             continue
-        message = f"{amount(least - score.value)} short ({share(least - score.value, least)} of the minimum)"
+        message = off_by(least - score.value, least, how="short", of="minimum")
         found = f"{target.metric} = {amount(score.value)}"
         finding = Finding(where, expected, found, length_hint(subject, text), message, line=score.line)
         yield from graded(finding, official=official if _read(score, seen) else None, strict=strict)
@@ -160,8 +160,7 @@ def maxima(subject: Subject) -> Iterator[Finding | Skip]:
         seen = _official(text, target, end)
         for score in text.written(target.metric):
             if score.value > most:
-                over = score.value - most
-                message = f"{amount(over)} over ({share(over, most)} of the limit)"
+                message = off_by(score.value - most, most)
                 found = f"{target.metric} = {amount(score.value)}"
                 expected = f"{target.metric} <= {amount(most)}"
                 finding = Finding(where, expected, found, length_hint(subject, text), message, line=score.line)

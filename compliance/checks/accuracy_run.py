@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from compliance.checks.facts import ACCURACY_LOG, about, benchmark_of, graded, missing, result_of, strictly
+from compliance.checks.facts import ACCURACY_LOG, about, benchmark_of, graded, missing, off_by, result_of, strictly
 from compliance.checks.model import Finding, Scope, Skip, Subject
 from compliance.checks.registry import check
 from compliance.vocabulary import Severity
@@ -35,7 +35,7 @@ def truncated(subject: Subject) -> Iterator[Finding | Skip]:
     if run.accuracy is None:
         yield Skip("no accuracy log (ACC-006)")
     elif run.accuracy.bytes > limit:
-        message = f"{run.accuracy.bytes - limit} bytes over"
+        message = off_by(run.accuracy.bytes - limit, limit, "bytes")
         where = f"{run.folder}/{ACCURACY_LOG}"
         yield Finding(where, f"at most {limit} bytes", f"{run.accuracy.bytes} bytes", message=message)
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from compliance.checks.endpoints_facts import NEEDS_SUMMARY, SUMMARY, at, run_of, summary_of
 from compliance.checks.facts import (
     ACCURACY_LOG,
     about,
@@ -183,3 +184,27 @@ def significant(subject: Subject) -> Iterator[Finding | Skip]:
                 expected = f"{target.metric} in five significant figures, to compare with {amount(limit)}"
                 finding = Finding(where, expected, f"{target.metric} = {printed}", line=scores[-1].line)
                 yield strictly(finding, Severity.WARNING)
+
+
+@check(
+    "PERF-111",
+    "answers of the endpoints run are no longer than the rules let them be",
+    "inference_rules.adoc:367-387; weighbridge: the official checker reads the mean alone, for TEST09",
+    Scope.RESULT,
+    (*NEEDS_SUMMARY, "benchmark"),
+    fix=_GENERATE,
+)
+def endpoints_lengths(subject: Subject) -> Iterator[Finding | Skip]:
+    """output_sequence_lengths.max of an endpoints run is at most the round's max_new_tokens, and one for the end token.
+
+    A warning: endpoints counts the tokens of the text that came back, which may be encoded otherwise than it was
+    generated.
+    """
+    if not benchmark_of(subject).generates_text:
+        yield Skip("the benchmark's answers are no text tokens")
+        return
+    most, longest = _longest(benchmark_of(subject), performance=True), summary_of(subject).output_tokens.maximum
+    if longest is not None and longest > most:
+        pointer, found = "/output_sequence_lengths/max", f"max = {amount(longest, 'tokens')}"
+        finding = at(run_of(subject), SUMMARY, pointer, f"at most {most} tokens per answer", found)
+        yield strictly(finding, Severity.WARNING)

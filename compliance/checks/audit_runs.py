@@ -12,8 +12,19 @@ from compliance.vocabulary import AuditId, Profile, Severity
 
 _SEEDS = ("PERF-002", "PERF-003", "PERF-004")
 _LINES = ("LOG-003", "LOG-004", "LOG-006", "LOG-010")
-_SIZES = ("PERF-001", "PERF-005", "PERF-006", "PERF-007", "PERF-008", "PERF-010", "PERF-012", "PERF-013")
-_LATENCIES = ("LAT-001", "LAT-002", "LAT-003", "LAT-005", "LAT-006", "LAT-007")
+_SIZES = ("PERF-001", "PERF-005", "PERF-006", "PERF-007", "PERF-008", "PERF-010", "PERF-012", "PERF-013", "PERF-016")
+_LATENCIES = (
+    "LAT-001",
+    "LAT-002",
+    "LAT-003",
+    "LAT-005",
+    "LAT-006",
+    "LAT-007",
+    "LAT-008",
+    "LAT-009",
+    "LAT-010",
+    "LAT-011",
+)
 _REST = ("PERF-009", "PERF-011", "LAT-004", "SCN-005")
 RUN_CHECKS = frozenset((*_SEEDS, *_LINES, *_SIZES, *_LATENCIES, *_REST))
 """The checks of a performance run that bear on an audit's too."""

@@ -12,7 +12,7 @@ from compliance.checks.endpoints_facts import (
     run_of,
     said,
 )
-from compliance.checks.facts import amount, benchmark_of, is_open, number_in, result_of, strictly
+from compliance.checks.facts import amount, benchmark_of, is_open, number_in, off_by, result_of, strictly
 from compliance.checks.model import Finding, Scope, Skip, Subject
 from compliance.checks.registry import check
 from compliance.logs.documents import JsonValue
@@ -94,9 +94,7 @@ def _minimum(subject: Subject, one: TargetScore, least: float, *, official: bool
             yield strictly(finding, Severity.WARNING)
         return
     short = least - one.value
-    message = (
-        f"{amount(short)} short ({short / least:.3%} of the minimum)" if short > 0 else "read otherwise officially"
-    )
+    message = off_by(short, least, how="short", of="minimum") if short > 0 else "read otherwise officially"
     finding = at(run, ACCURACY, one.pointer, expected, f"{metric} = {amount(one.value)}", message)
     yield from by_division(finding, subject, official=official, strict=not one.value >= least)
 
@@ -116,9 +114,8 @@ def maxima(subject: Subject) -> Iterator[Finding | Skip]:
         most = one.target.maximum
         if most is None or one.value is None or one.value <= most:
             continue
-        over = one.value - most
         expected, found = f"{one.target.metric} <= {amount(most)}", f"{one.target.metric} = {amount(one.value)}"
-        message = f"{amount(over)} over ({over / most:.3%} of the limit)"
+        message = off_by(one.value - most, most)
         finding = at(run_of(subject), ACCURACY, one.pointer, expected, found, message)
         yield from by_division(finding, subject, official=False, strict=True)
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from compliance.checks.endpoints_facts import NEEDS_SUMMARY, SUMMARY, at, by_division, run_of, summary_of
-from compliance.checks.facts import amount, benchmark_of, graded, result_of, strictly
+from compliance.checks.facts import amount, benchmark_of, graded, off_by, result_of, strictly
 from compliance.checks.model import Finding, Scope, Skip, Subject
 from compliance.checks.registry import check
 from compliance.logs.endpoints import as_float
@@ -44,7 +44,7 @@ def _finding(subject: Subject, name: str, expected: str, limit_ms: float) -> Fin
     if value is not None:
         over = value / _NS_PER_MS - limit_ms
         found = f"{name} p99 = {_ms(value)}"
-        message = f"{amount(over, 'ms')} over ({over / limit_ms:.2%} of the limit)" if over >= 0 else ""
+        message = off_by(over, limit_ms, "ms") if over >= 0 else ""
         message = message or f'the official checker reads the keys "99" and "99.0" alone, not "{spelling}"'
     elif _PERCENT in held.early_stopping.values:
         found = f"{name}.early_stopping_percentiles has null at {spelling}: too few samples for an estimate"

@@ -1,5 +1,6 @@
 """What checks share: what must be at hand for one, where a key stands, and findings about numbers in a log."""
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import PurePosixPath
@@ -13,6 +14,9 @@ from compliance.vocabulary import Division, Profile, Scenario, Severity
 OFFICIAL = (Profile.OFFICIAL,)
 STRICT = (Profile.STRICT,)
 _SCENARIOS = frozenset(scenario.value for scenario in Scenario)
+_SINGULAR = {"samples": "sample", "queries": "query", "tokens": "token", "bytes": "byte", "entries": "entry"}
+_SHOWN_LEAST, _SHOWN_MOST = 1e-9, 1e15
+"""Within these a number is written without an exponent."""
 DETAIL = "mlperf_log_detail.txt"
 SUMMARY = "mlperf_log_summary.txt"
 ACCURACY_LOG = "mlperf_log_accuracy.json"
@@ -91,15 +95,22 @@ def about(run: RunLogs, key: str, expected: str, *, found: str | None = None, me
     return Finding(where, expected, shown, message=message, line=line)
 
 
+def as_json(value: object) -> str:
+    """A value of a document as the document spells it."""
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
 def spelled(value: LogValue) -> str:
     """A log value as LoadGen spells it."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def amount(value: float, unit: str = "") -> str:
-    """A number without needless digits, with its unit."""
-    text = str(value) if isinstance(value, int) else f"{value:.10g}"
-    return f"{text} {unit}".strip()
+    """A number without needless digits, with its unit; the unit of exactly one is in the singular."""
+    text = str(value) if isinstance(value, int) else f"{value:.12g}"
+    if "e" in text and _SHOWN_LEAST <= abs(value) < _SHOWN_MOST:
+        text = f"{value:.12f}".rstrip("0").rstrip(".")
+    return f"{text} {_SINGULAR.get(unit, unit) if text == '1' else unit}".strip()
 
 
 def share(part: float, whole: float) -> str:
@@ -108,15 +119,20 @@ def share(part: float, whole: float) -> str:
     return f"{fraction:.2%}" if fraction >= 0.0001 else "less than 0.01%"  # noqa: PLR2004 - what two digits can show
 
 
+def off_by(gap: float, bound: float, unit: str = "", *, how: str = "over", of: str = "limit") -> str:
+    """How far a number misses its bound, in its unit and in percent of the bound: `how` is over or short."""
+    if gap == 0:
+        return f"exactly the {of}"
+    shown = gap if isinstance(gap, int) else float(f"{gap:.6g}")
+    return f"{amount(shown, unit)} {how} ({share(gap, bound)} of the {of})"
+
+
 def at_least(run: RunLogs, key: str, least: float, unit: str = "") -> Iterator[Finding]:
     """One finding unless the logged number is `least` or more; a missing key counts as a fault, as officially."""
     value = run.detail.number(key) if run.detail else None
     if value is not None and value >= least:
         return
-    message = ""
-    if value is not None:
-        short = f"{amount(least - value, unit)} short ({share(least - value, least)} of the limit)"
-        message = f"{short}; {amount(value)}, needs at least {amount(least)}"
+    message = "" if value is None else off_by(least - value, least, unit, how="short")
     found = None if value is None else f"{key} = {amount(value, unit)}"
     yield about(run, key, f"{key} >= {amount(least, unit)}", found=found, message=message)
 

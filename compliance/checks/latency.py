@@ -10,6 +10,7 @@ from compliance.checks.facts import (
     benchmark_of,
     graded,
     is_open,
+    off_by,
     result_of,
     rules_by_log,
     scenario_of_log,
@@ -117,7 +118,7 @@ def _at_most(subject: Subject, key: str, limit_ms: float) -> Iterator[Finding]:
     elif value > limit_ms * _NS_PER_MS:
         over = value / _NS_PER_MS - limit_ms
         found = f"{key} = {_ms(value)}"
-        message = f"{amount(over, 'ms')} over ({over / limit_ms:.2%} of the limit)"
+        message = off_by(over, limit_ms, "ms")
         yield about(run, key, f"{key} <= {amount(limit_ms, 'ms')}", found=found, message=message)
 
 
@@ -154,7 +155,7 @@ def _below(subject: Subject, key: str, limits_ms: tuple[float | None, float | No
         yield from graded(about(run, key, f"{key} < {amount(limit_ms, 'ms')}"), official=official, strict=strict)
         return
     over = value / _NS_PER_MS - limit_ms
-    message = f"{amount(over, 'ms')} over ({over / limit_ms:.2%} of the limit)"
+    message = off_by(over, limit_ms, "ms")
     if not official and limits_ms[0] is not None:
         message += f"; the official checker tests against Server's {amount(limits_ms[0], 'ms')}"
     finding = about(run, key, f"{key} < {amount(limit_ms, 'ms')}", found=f"{key} = {_ms(value)}", message=message)

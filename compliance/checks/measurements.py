@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from compliance.checks.facts import graded, missing, result_of, strictly
+from compliance.checks.facts import as_json, graded, missing, result_of, strictly
 from compliance.checks.hints import near
 from compliance.checks.model import Finding, Scope, Skip, Subject
 from compliance.checks.registry import check
@@ -111,7 +111,7 @@ def fields(subject: Subject) -> Iterator[Finding | Skip]:
         if not document.members.get(field):
             pointer = pointer_of(field)
             present = field in document.members
-            found = f'"{field}": {document.members[field]!r}' if present else f'no "{field}"'
+            found = f'"{field}": {as_json(document.members[field])}' if present else f'no "{field}"'
             others = [name for name in document.members if name not in subject.round.measurements_fields]
             meant = None if present else near(field, others)
             message = "" if meant is None else f'"{meant}" is there: did you mean "{field}"?'
@@ -158,6 +158,10 @@ def placeholders(subject: Subject) -> Iterator[Finding | Skip]:
             pointer = pointer_of(field)
             line = document.lines.get(pointer)
             finding = Finding(
-                measurements_path(subject), f'"{field}" filled in', f'"{field}": {value!r}', line=line, pointer=pointer
+                measurements_path(subject),
+                f'"{field}" filled in',
+                f'"{field}": {as_json(value)}',
+                line=line,
+                pointer=pointer,
             )
             yield strictly(finding, Severity.WARNING)

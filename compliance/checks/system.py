@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from compliance.checks.facts import graded, missing, strictly, system_of
+from compliance.checks.facts import as_json, graded, missing, strictly, system_of
 from compliance.checks.model import Finding, Scope, Skip, Subject
 from compliance.checks.registry import check
 from compliance.logs.documents import Document, JsonValue, pointer_of
@@ -39,7 +39,7 @@ def at_field(subject: Subject, field: str, expected: str, *, found: str | None =
     """A finding about one field of the description, at its line; one that is absent is shown as such."""
     document = description_of(subject)
     present = field in document.members
-    shown = found or (f'"{field}": {document.members[field]!r}' if present else f'no "{field}"')
+    shown = found or (f'"{field}": {as_json(document.members[field])}' if present else f'no "{field}"')
     pointer = pointer_of(field)
     line = document.lines.get(pointer)
     return Finding(_path(subject), expected, shown, message=message, line=line, pointer=pointer if present else "")

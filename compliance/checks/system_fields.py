@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from compliance.checks.facts import strictly, system_of
+from compliance.checks.facts import as_json, strictly, system_of
 from compliance.checks.hints import near
 from compliance.checks.model import Finding, Scope, Skip, Subject
 from compliance.checks.registry import check
@@ -78,7 +78,7 @@ def meaningful_fields(subject: Subject) -> Iterator[Finding | Skip]:
         yield at_field(subject, empty[0], f'a meaningful "{empty[0]}"')
     elif empty:
         lines = {field: document.line(field) for field in empty}
-        shown = (f"{_quoted(field)}: {document.members[field]!r} (line {lines[field]})" for field in empty)
+        shown = (f"{_quoted(field)}: {as_json(document.members[field])} (line {lines[field]})" for field in empty)
         yield at_field(subject, empty[0], "a meaningful answer in each of these fields", found=", ".join(shown))
 
 

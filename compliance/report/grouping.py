@@ -13,7 +13,7 @@ _RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """One cause in one or many places: findings of one check that want the same thing.
+    """One cause in one or many places: findings of one check that the same step mends.
 
     `owner` is the first result it bears on, None for the tree's own.
     """
@@ -35,6 +35,14 @@ class Group:
     def alike(self) -> bool:
         """Whether the same was found everywhere."""
         return len({(finding.found, finding.message) for finding in self.findings}) == 1
+
+    @property
+    def wishes(self) -> tuple["Group", ...]:
+        """The findings by what they want, in the order they are found in."""
+        by_wish: dict[str, list[ReportFinding]] = {}
+        for finding in self.findings:
+            by_wish.setdefault(finding.expected, []).append(finding)
+        return tuple(Group(tuple(found), self.owner) for found in by_wish.values())
 
     @property
     def severity(self) -> Severity:
@@ -79,7 +87,7 @@ def last_line(report: Report) -> str:
 
 
 def _cause(finding: ReportFinding) -> tuple[object, ...]:
-    return (finding.id, finding.severity, finding.expected, finding.fix, finding.waiver, finding.official_error)
+    return (finding.id, finding.severity, finding.fix, finding.waiver, finding.official_error)
 
 
 def _owners(report: Report) -> Mapping[ReportFinding, str]:

@@ -91,10 +91,23 @@ def _group(group: Group) -> Iterator[str]:
     yield f"- **{finding.id}** {_prose(finding.title)}"
     if finding.waiver is not None:
         yield f"  - waived until {finding.waiver.until}: {_prose(finding.waiver.reason)}"
-    if finding.expected:
-        yield f"  - wanted: {_code(_short(finding.expected))}"
+    wishes = group.wishes
+    for wish in wishes[:_PLACES]:
+        yield from _wish(wish)
+    if len(wishes) > _PLACES:
+        yield f"  - and {sum(len(wish.findings) for wish in wishes[_PLACES:])} more of that kind"
+    if finding.official_error:
+        yield "  - the official checker rejects this; strict does not"
+    if finding.fix:
+        yield f"  - fix: {_prose(finding.fix)}"
+
+
+def _wish(group: Group) -> Iterator[str]:
+    """What findings that want the same want, and what was found where."""
+    if group.first.expected:
+        yield f"  - wanted: {_code(_short(group.first.expected))}"
     if group.alike:
-        yield from _found(finding)
+        yield from _found(group.first)
         yield f"  - at {', '.join(_code(place) for place in group.places[:_PLACES])}"
     else:
         for one in group.findings[:_PLACES]:
@@ -102,10 +115,6 @@ def _group(group: Group) -> Iterator[str]:
     more = len(group.places if group.alike else group.findings) - _PLACES
     if more > 0:
         yield f"  - and {more} more places"
-    if finding.official_error:
-        yield "  - the official checker rejects this; strict does not"
-    if finding.fix:
-        yield f"  - fix: {_prose(finding.fix)}"
 
 
 def _found(finding: ReportFinding, where: str = "") -> Iterator[str]:

@@ -15,6 +15,7 @@ from compliance.vocabulary import Profile
 LINES_PER_RESULT = 24
 """One screen."""
 _INDENT = " " * 10
+_WISHES = 4
 _PLACES = 3
 _LINES_PER_FIELD = 3
 
@@ -60,7 +61,7 @@ def _findings(report: Report, *, verbose: bool, width: int) -> Iterator[str]:
     groups = grouped(report, every=verbose)
     printed, held_back = (groups, ()) if verbose else _of_one_screen(groups, width)
     for group in printed:
-        yield from _group(group, width, every=True) if verbose else _screen(group, width)
+        yield from _group(group, width) if verbose else _screen(group, width)
         yield ""
     hidden = 0 if verbose else sum(not shown(finding) for finding in report.every_finding())
     if held_back:
@@ -100,15 +101,19 @@ def _round_hint(report: Report, *, verbose: bool, width: int) -> Iterator[str]:
 
 
 def _screen(group: Group, width: int) -> list[str]:
-    """The group with as many places, of at most three, as a screen has lines for."""
-    tries = (list(_group(group, width, places=places)) for places in range(_PLACES, 0, -1))
-    return next((lines for lines in tries if len(lines) < LINES_PER_RESULT), list(_group(group, width, places=1)))
+    """The group with as much of it, of at most so many wishes and places, as a screen has lines for."""
+    sizes = ((wishes, places) for wishes in range(_WISHES, 0, -1) for places in range(_PLACES, 0, -1))
+    tries = (list(_group(group, width, wishes, places)) for wishes, places in sizes)
+    return next((lines for lines in tries if len(lines) < LINES_PER_RESULT), list(_group(group, width, 1, 1)))
 
 
-def _group(group: Group, width: int, *, every: bool = False, places: int = _PLACES) -> Iterator[str]:
-    """One cause: what is wanted, what was found where, what to do. `every` shows all places, each value whole."""
+def _group(group: Group, width: int, wishes: int | None = None, places: int | None = None) -> Iterator[str]:
+    """One cause: what is wanted, what was found where, what to do.
+
+    Shows so many wishes and so many places of each, of a long value the beginning; without limits all of it, whole.
+    """
     finding = group.first
-    most = None if every else _LINES_PER_FIELD
+    most = None if places is None else _LINES_PER_FIELD
     head = f"{finding.severity.value.upper():<8}{finding.id}  "
     whole = f"{head}{finding.title}  [{finding.source}]"
     beside = len(whole) <= width
@@ -118,12 +123,16 @@ def _group(group: Group, width: int, *, every: bool = False, places: int = _PLAC
         yield from wrapped(finding.title, width, head, _INDENT)
     if finding.waiver is not None:
         yield from _field("waived", f"until {finding.waiver.until}: {one_line(finding.waiver.reason)}", width, most)
-    yield from _field("wanted", finding.expected, width, most)
-    yield from _found(group, width, most, len(group.findings) if every else places)
+    for wish in group.wishes[:wishes]:
+        yield from _field("wanted", wish.first.expected, width, most)
+        yield from _found(wish, width, most, len(wish.findings) if places is None else places)
+    more = sum(len(wish.findings) for wish in group.wishes[wishes:]) if wishes is not None else 0
+    if more:
+        yield f"{_INDENT}and {more} more of that kind"
     if finding.official_error:
         yield from _field("", "the official checker rejects this; strict does not", width, most)
-    yield from _field("fix", finding.fix, width, most)
-    if every and not beside:
+    yield from _field("fix", finding.fix, width, None)
+    if places is None and not beside:
         yield from _field("source", finding.source, width, None)
 
 

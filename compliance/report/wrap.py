@@ -16,9 +16,17 @@ def wrapped(text: str, width: int, head: str = "", indent: str = "", most: int |
     lines = list(_filled(plain(text), width, head, indent))
     if most is not None and len(lines) > most:
         lines = lines[:most]
-        last = lines[-1]
-        lines[-1] = f"{last[: width - 4]} ..." if columns(last) > width - 4 else f"{last} ..."
+        lines[-1] = f"{_shortened(lines[-1], width - 4)} ..."
     yield from lines
+
+
+def _shortened(line: str, room: int) -> str:
+    """A line cut behind its last word that fits; within a word where it is one alone."""
+    if columns(line) <= room:
+        return line
+    kept = line[: _fitting(line, room)]
+    whole, blank, _ = kept.rpartition(" ")
+    return whole if blank and whole.strip() else kept
 
 
 def _filled(text: str, width: int, head: str, indent: str) -> Iterator[str]:

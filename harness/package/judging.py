@@ -17,6 +17,8 @@ from compliance.waivers import load_waivers
 from harness.package.layouts import layout_rounds
 from harness.package.parallel import judged_by
 
+_LAYOUT_NOTE = "the layout's "
+"""How `compliance.discovery.rounds` begins what it says against a layout; the hint says it with what to do."""
 _OF_MLPERF = re.compile(r"v\d+\.\d+")
 
 
@@ -52,7 +54,8 @@ def choose_round(tree: Path, named: str | None = None, submitter: str | None = N
         return RoundChoice(packaged, ("the manifest beside the tree names it",), hint=_hint(found, layouts, packaged))
     if found.round_name is not None:
         hint = _hint(found, layouts, found.round_name)
-        return RoundChoice(found.round_name, found.basis, found.contradictions, hint)
+        told = tuple(note for note in found.contradictions if not (hint and note.startswith(_LAYOUT_NOTE)))
+        return RoundChoice(found.round_name, found.basis, told, hint)
     if found.unknown:
         raise UnknownRound(
             f"round not known: the logs are of {one_line(found.unknown)}; rules are here for {', '.join(names)}."

@@ -109,7 +109,7 @@ def line_cut(base: Make, audit: str) -> Make:
 
 def verdict_of_another_run() -> Tree:
     """TEST01's performance run is far from this one; its verdict compared it with another."""
-    made = audited(resnet, "TEST01", result_completed_samples_per_sec=25212.3)()
+    made = audited(resnet, "TEST01", result_completed_samples_per_sec=25212.3, generated_query_count=1024 * 20000)()
     made.texts[made.path("Server", "TEST01/verify_performance.txt")] = "Reference score = 25200.5\nTEST PASS\n"
     return made
 

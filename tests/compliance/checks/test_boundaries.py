@@ -5,6 +5,7 @@ import pytest
 from compliance.checks.model import State
 from compliance.discovery.submission import discover
 from compliance.judge import judge
+from tests.support import faults
 from tests.support.faults import interactive, padded_log, scored
 from tests.support.trees import clean_tree
 
@@ -109,3 +110,37 @@ def test_a_large_file_may_be_50_mib(tmp_path):
         judgement = judge(discover(tmp_path, tree.round), tree.round)
         (outcome,) = [one for one in judgement.above if one.check.id == "STR-004"]
         assert len(outcome.findings) == count
+
+
+@pytest.mark.parametrize(
+    ("scenario", "benchmark", "changes", "failing"),
+    [
+        ("Server", "llama3.1-8b", {"result_query_count": 459}, False),
+        ("Server", "llama3.1-8b", {"result_query_count": 458}, True),
+        ("Server", "resnet", {"result_query_count": 662, "result_overlatency_query_count": 1}, False),
+        ("Server", "resnet", {"result_query_count": 661, "result_overlatency_query_count": 1}, True),
+        ("Server", "resnet", {"result_query_count": 28376, "result_overlatency_query_count": 245}, False),
+        ("Server", "resnet", {"result_query_count": 28375, "result_overlatency_query_count": 245}, True),
+        ("SingleStream", "resnet", {"result_query_count": 64}, False),
+        ("SingleStream", "resnet", {"result_query_count": 63}, True),
+        ("MultiStream", "resnet", {"result_query_count": 662}, False),
+        ("MultiStream", "resnet", {"result_query_count": 661}, True),
+    ],
+)
+def test_queries_that_early_stopping_needs(scenario, benchmark, changes, failing, tmp_path):
+    tree = clean_tree(benchmark, (scenario,)).performance(scenario, **changes)
+    assert fails(tree, tmp_path, "LAT-010", scenario) == (False, failing)
+
+
+@pytest.mark.parametrize(("tokens", "failing"), [(129, False), (130, True)])
+def test_an_answer_may_be_as_long_as_the_rules_let_it_and_end(tokens, failing, tmp_path):
+    tree = faults.test06_log([(3, [5] * tokens)])()
+    assert fails(tree, tmp_path, "ACC-012") == (False, failing)
+
+
+@pytest.mark.parametrize(("samples_per_s", "failing"), [(400.0, False), (405.2, True)])
+def test_a_run_lasts_its_minimum_by_count_and_rate(samples_per_s, failing, tmp_path):
+    """13368 x 18 samples: 601.6 s at 400 per second, 593.8 s at 405.2; 594 is the least with what LoadGen rounds."""
+    changes = {"generated_query_count": 13368 * 18, "result_completed_samples_per_sec": samples_per_s}
+    tree = clean_tree().performance("Server", **changes, result_completed_tokens_per_second=100 * samples_per_s)
+    assert fails(tree, tmp_path, "PERF-016") == (False, failing)

@@ -119,11 +119,21 @@ def test_hostile_names_are_text(tmp_path):
     assert "@you" not in outside
 
 
+def test_one_kind_that_wants_many_things_is_one_entry(tmp_path):
+    found = report(invalid_run(), tmp_path)
+    invalid = found.results[1]
+    (finding,) = [one for one in invalid.findings if one.id == "PERF-008"]
+    many = tuple(replace(finding, expected=f"thing {number}") for number in range(12))
+    text = render_markdown(replace(found, results=(replace(invalid, findings=many),)))
+    assert (text.count("**PERF-008**"), text.count("wanted: `thing ")) == (1, 10)
+    assert "and 2 more of that kind" in text
+
+
 def test_a_comment_is_never_too_long(tmp_path):
     found = report(invalid_run(), tmp_path)
     invalid = found.results[1]
     (finding,) = [one for one in invalid.findings if one.id == "PERF-008"]
-    many = tuple(replace(finding, expected=f"{number} {'long ' * 100}") for number in range(500))
+    many = tuple(replace(finding, fix=f"{number} {'long ' * 100}") for number in range(500))
     results = (*[found.results[0]] * 300, replace(invalid, findings=many))
     text = render_markdown(replace(found, results=results))
     assert len(text) <= MOST_CHARACTERS + 200

@@ -224,3 +224,30 @@ def test_the_next_step_is_named(tmp_path):
     text = render_text(report(clean_tree().performance("Server", effective_min_duration_ms=300_000), tmp_path))
     assert "weighbridge explain PERF-007 tells what that check asks, and why" in text
     assert "explain" not in render_text(report(clean_tree(), tmp_path / "clean"))
+
+
+def test_one_check_that_wants_several_things_is_one_group(tmp_path):
+    made = clean_tree()
+    made.system["cooling"] = made.system["host_networking"] = "TBD"
+    text = render_text(report(made, tmp_path))
+    assert text.count("ERROR   SYS-011") == 1
+    wishes = [line for line in text.splitlines() if line.startswith(("  wanted", "  found", "  at", "  fix"))]
+    assert [line.split()[0] for line in wishes] == ["wanted", "found", "at"] * 2 + ["fix"]
+    assert 'found   "cooling": "TBD"' in text
+    assert "1 kind of error" in text
+
+
+def test_more_wishes_than_a_screen_has_room_for_are_counted(tmp_path):
+    made = clean_tree()
+    fields = (
+        "cooling",
+        "framework",
+        "host_networking",
+        "host_storage_type",
+        "operating_system",
+        "other_software_stack",
+    )
+    made.system.update(dict.fromkeys(fields, "TBD"))
+    found = report(made, tmp_path)
+    assert "          and 2 more of that kind\n" in render_text(found)
+    assert "more of that kind" not in render_text(found, verbose=True)

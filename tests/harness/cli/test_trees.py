@@ -52,6 +52,7 @@ def test_the_record_follows_a_tree_that_is_prepared_further(weighbridge, tree, t
 
 def test_several_trees_low_targets_and_open(weighbridge, tree, tmp_path):
     other = clean_tree("llama3.1-8b", round_name="v6.0").write(tmp_path / "other")
+    shutil.copyfile(tree / "closed/Acme/code/README.md", other / "closed/Acme/src/README.md")
     merged = ("package", "--from", tree, "--from", other, "--out", tmp_path / "new")
     code, _, err = weighbridge(*merged)
     assert code == 2
