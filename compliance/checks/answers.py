@@ -17,9 +17,7 @@ from compliance.checks.facts import (
 from compliance.checks.figures import logged_number
 from compliance.checks.model import Finding, Scope, Skip, Subject
 from compliance.checks.registry import check
-from compliance.errors import UnreadableFile
 from compliance.logs.accuracy import AccuracyLog
-from compliance.logs.token_counts import read_token_counts
 from compliance.metrics.performance import BASE_KEYS
 from compliance.rulebook.model import BenchmarkRules
 from compliance.vocabulary import AuditId, Scenario, Severity
@@ -76,10 +74,7 @@ def lengths(subject: Subject) -> Iterator[Finding | Skip]:
         return
     least = rules.generation.min_new_tokens
     for folder, log, most in _logs(subject):
-        try:
-            counts = read_token_counts(log.path)
-        except UnreadableFile:
-            continue
+        counts = log.token_counts
         if counts is None:
             continue
         where, read = f"{folder}/{ACCURACY_LOG}", f"of {counts.answers} answers that can be read"

@@ -10,6 +10,7 @@ import msgspec
 from compliance.errors import UnreadableFile
 from compliance.logs.accuracy_scan import ELLIPSIS, SEPARATORS, TRUNCATED, AccuracyScan, is_ellipsis
 from compliance.logs.lines import read_at_most
+from compliance.logs.token_counts import CountsSeen, TokenCounts
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,8 @@ class AccuracyLog:
     """What is known of an accuracy log without holding its responses. `entries` is None when it cannot be counted.
 
     `truncated` is true of the form a submission carries (first and last 4096 bytes around `...`) and of any log whose
-    end is no JSON. `problem` says in words why `entries` is None, at `problem_line`.
+    end is no JSON. `problem` says in words why `entries` is None, at `problem_line`. `token_counts` are of all answers
+    that can be read, those around the cut included; None where there are none.
     """
 
     path: Path
@@ -39,6 +41,7 @@ class AccuracyLog:
     sha256: str
     problem: str = ""
     problem_line: int | None = None
+    token_counts: TokenCounts | None = None
 
 
 class _Entry(msgspec.Struct, gc=False):
@@ -80,7 +83,8 @@ def read_accuracy(path: Path) -> AccuracyLog:
     whole = _in_one_step(path)
     if whole is not None:
         return whole
-    scan = AccuracyScan(path)
+    counts = CountsSeen()
+    scan = AccuracyScan(path, counts)
     count, problem, line = 0, "", None
     try:
         for number, text in scan.objects():
@@ -92,7 +96,8 @@ def read_accuracy(path: Path) -> AccuracyLog:
         problem, line = error.reason, error.line
         scan.drain()
     entries = None if problem else count
-    return AccuracyLog(path, scan.bytes, scan.truncated, entries, scan.digest.hexdigest(), problem, line)
+    digest = scan.digest.hexdigest()
+    return AccuracyLog(path, scan.bytes, scan.truncated, entries, digest, problem, line, counts.counts())
 
 
 def _small(path: Path) -> bytes | None:
@@ -132,16 +137,19 @@ def _in_one_step(path: Path) -> AccuracyLog | None:
     data = _small(path)
     if data is None:
         return None
+    counts = CountsSeen()
+    counts.take(data, 1)
     cut = _cut_at(data)
     if cut is None:
         entries = _entries(data)
         if entries is None:
             return None
-        return AccuracyLog(path, len(data), truncated=False, entries=len(entries), sha256=_sha256(data))
+        return AccuracyLog(path, len(data), False, len(entries), _sha256(data), token_counts=counts.counts())
     begun, brace, rest = data[:cut].rpartition(b"}")
     if not brace or rest.partition(b"{")[0].translate(None, SEPARATORS) or _entries(begun + b"}]") is None:
         return None
-    return AccuracyLog(path, len(data), True, None, _sha256(data), TRUNCATED, data.count(b"\n", 0, cut) + 1)
+    line = data.count(b"\n", 0, cut) + 1
+    return AccuracyLog(path, len(data), True, None, _sha256(data), TRUNCATED, line, counts.counts())
 
 
 def _cut_at(data: bytes) -> int | None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from compliance.errors import UnreadableFile
 from compliance.logs.blocks import BLOCK_BYTES, MAX_LINE_BYTES
 from compliance.logs.lines import unreadable
+from compliance.logs.token_counts import CountsSeen
 
 _OBJECT = re.compile(rb"\{[^{}]*\}")
 SEPARATORS = b" \t\r\n,"
@@ -33,11 +34,13 @@ class _Place(Enum):
 class AccuracyScan:
     """The scan's state: `digest` and `bytes` cover what was read; `truncated`: the ellipsis was met, or no end.
 
-    `too_long`: a line over the limit was met; of it a part at a time is held.
+    `too_long`: a line over the limit was met; of it a part at a time is held. `counts` takes each line as it is read.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, counts: CountsSeen | None = None) -> None:
         self.path = path
+        self._counts = counts
+        self._number = 0
         self.digest = hashlib.sha256()
         self.bytes = 0
         self.truncated = False
@@ -109,6 +112,9 @@ class AccuracyScan:
     def _line(self, parts: list[bytes]) -> bytes:
         line = parts[0] if len(parts) == 1 else b"".join(parts)
         self.truncated |= is_ellipsis(line)
+        self._number += 1
+        if self._counts is not None:
+            self._counts.take(line, self._number)
         return line
 
     def _between(self, text: bytes, number: int) -> None:
