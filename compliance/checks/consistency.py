@@ -5,20 +5,29 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from compliance.checks.audits import AUDIT_NEEDS
-from compliance.checks.facts import SUMMARY, about, amount, benchmark_of, result_of, strictly, system_of
+from compliance.checks.facts import SUMMARY, about, amount, as_json, benchmark_of, result_of, strictly, system_of
 from compliance.checks.figures import logged_number
-from compliance.checks.measurements import measurements_path
+from compliance.checks.measurements import measurements_path, readme_path
 from compliance.checks.model import Finding, Scope, Skip, Subject
 from compliance.checks.registry import check
+from compliance.errors import UnreadableFile
 from compliance.logs.documents import Document, pointer_of
-from compliance.logs.lines import split_lines
-from compliance.records import RunLogs, SystemEntry
+from compliance.logs.lines import read_text, split_lines
+from compliance.records import RunLogs, SystemEntry, TreeFile
 from compliance.vocabulary import Division, Severity
 
 _ONE_SYSTEM = "Make every run of a result with the same SUT and LoadGen; put the logs of such runs there."
 _RETRAINED = re.compile(r"\s*(?:yes|true|y|1)\b", re.IGNORECASE)
 _WITHOUT_ECC = re.compile(r"\b(?:non|no|without|w/o)[\s-]*ecc\b|\becc\W*(?:off|disabled|no|none)\b", re.IGNORECASE)
 _CONSUMER = re.compile(r"\bgeforce\b|\brtx\s*[2345]0[5-9]0\b|\bradeon\s+rx\b|\barc\s+[ab]\d{3}\b", re.IGNORECASE)
+_SPECULATIVE = re.compile(
+    r"speculative[\s_-]+(?:decod|config|model|token)\w*|draft[\s_-]+model|\beagle[\s-]?[123]?\b|\bmedusa\b"
+    r"|multi[\s-]token[\s-]prediction",
+    re.IGNORECASE,
+)
+_DENIES = re.compile(r"\b(?:no|not|none|without|disabled?|off|never)\b", re.IGNORECASE)
+_NO_DRAFTS = "no speculative decoding in this scenario of the closed division"
+_README_BYTES = 1 << 20
 _HARDWARE = (
     "number_of_nodes",
     "host_processor_model_name",
@@ -136,11 +145,60 @@ def retraining(subject: Subject) -> Iterator[Finding | Skip]:
         finding = Finding(
             measurements_path(subject),
             '"retraining": "No"',
-            f'"retraining": {value!r}',
+            f'"retraining": {as_json(value)}',
             line=document.line("retraining"),
             pointer=pointer_of("retraining"),
         )
         yield strictly(finding, Severity.WARNING)
+
+
+@check(
+    "MEAS-010",
+    "speculative decoding is used where the rules let it be",
+    "inference_rules.adoc:1213; weighbridge: the official checker does not read how answers were decoded",
+    Scope.RESULT,
+    ("benchmark", "closed"),
+    fix="Decode without drafts in this scenario and repeat the run, or submit it in the open division.",
+)
+def speculative(subject: Subject) -> Iterator[Finding | Skip]:
+    """Measurements and README.md of a closed or network result tell of no speculative decoding it may not use.
+
+    A warning: texts are searched for its names (speculative decoding, draft model, EAGLE, Medusa, multi-token
+    prediction), and one that denies it in the same sentence is let pass.
+    """
+    result, rules = result_of(subject), benchmark_of(subject)
+    if not rules.generates_text or result.scenario in rules.generation.speculative:
+        yield Skip("the rules allow it here, or the benchmark generates no text")
+        return
+    if result.measurements is not None:
+        for field, value in result.measurements.members.items():
+            word = _drafted(value) if isinstance(value, str) else None
+            if word:
+                line, pointer = result.measurements.line(field), pointer_of(field)
+                finding = Finding(measurements_path(subject), _NO_DRAFTS, f'"{field}" tells of {word}', line=line)
+                yield replace(strictly(finding, Severity.WARNING), pointer=pointer)
+    readme = readme_path(subject)
+    entry = next((one for one in subject.submission.files if one.path == readme and one.kind == "file"), None)
+    for number, line_text in enumerate(_lines(subject, entry), start=1):
+        word = _drafted(line_text)
+        if word:
+            yield strictly(Finding(readme, _NO_DRAFTS, f"a line about {word}", line=number), Severity.WARNING)
+            return
+
+
+def _lines(subject: Subject, entry: TreeFile | None) -> list[str]:
+    if entry is None or not 0 < entry.bytes <= _README_BYTES:
+        return []
+    try:
+        return split_lines(read_text(subject.submission.root / entry.path))
+    except UnreadableFile:
+        return []
+
+
+def _drafted(text: str) -> str | None:
+    """How a text names speculative decoding; None where it does not, or denies it."""
+    sentences = (sentence for sentence in re.split(r"[.;!?]\s", text) if not _DENIES.search(sentence))
+    return next((match[0] for sentence in sentences if (match := _SPECULATIVE.search(sentence))), None)
 
 
 @check(
@@ -165,7 +223,7 @@ def ecc(subject: Subject) -> Iterator[Finding | Skip]:
         word = _WITHOUT_ECC.search(text) or card
         if word is not None:
             expected = "a datacenter accelerator, whose memory has ECC" if card else "memory with ECC"
-            found = f'"{field}": {text!r}'
+            found = f'"{field}": {as_json(text)}'
             line, pointer = description.line(field), pointer_of(field)
             finding = Finding(system_of(subject).path, expected, found, line=line, pointer=pointer)
             yield strictly(finding, Severity.WARNING)
@@ -199,7 +257,7 @@ def _differences(system: SystemEntry, own: Document, first: SystemEntry, other: 
     fields = [field for field in (*_HARDWARE, "status") if _plain(own, field) != _plain(other, field)]
     if fields:
         name = own.text("system_name")
-        found = ", ".join(f'"{field}": {own.members.get(field)!r}' for field in fields)
+        found = ", ".join(f'"{field}": {as_json(own.members.get(field))}' for field in fields)
         finding = Finding(
             system.path,
             f'"{name}" as {first.path} describes it',
@@ -207,7 +265,7 @@ def _differences(system: SystemEntry, own: Document, first: SystemEntry, other: 
             line=own.line(fields[0]),
             pointer=pointer_of(fields[0]) if fields[0] in own.members else "",
         )
-        there = ", ".join(f"{other.members.get(field)!r}" for field in fields)
+        there = ", ".join(as_json(other.members.get(field)) for field in fields)
         yield replace(strictly(finding, Severity.WARNING), message=f"there: {there}")
 
 

@@ -29,6 +29,11 @@ def conf_path(subject: Subject) -> str:
     return _path(subject, subject.round.layout.user_conf)
 
 
+def readme_path(subject: Subject) -> str:
+    """Where the layout puts the result's README.md."""
+    return _path(subject, subject.round.layout.readme)
+
+
 def measurements_path(subject: Subject) -> str:
     """Path of the measurements file: as found, readable or not, else where the layout wants it."""
     result, root = result_of(subject), subject.submission.root

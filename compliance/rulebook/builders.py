@@ -154,6 +154,7 @@ def _generation(toml: Toml | None) -> Generation:
         top_k=toml["top_k"],
         eos_token_ids=tuple(toml["eos_token_ids"]),
         performance_max_new_tokens=toml.get("performance_max_new_tokens"),
+        speculative=tuple(Scenario(name) for name in toml.get("speculative_decoding", ())),
     )
 
 

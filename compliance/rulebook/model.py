@@ -48,7 +48,8 @@ class Generation:
     """How answers are generated: token counts per answer and the sampling the rules fix.
 
     `top_k` is -1 where the rules switch it off. `performance_max_new_tokens` stands where performance runs have a limit
-    of their own; None means that `max_new_tokens` holds for both.
+    of their own; None means that `max_new_tokens` holds for both. `speculative` are the scenarios in which closed may
+    decode speculatively.
     """
 
     min_new_tokens: int
@@ -58,6 +59,7 @@ class Generation:
     top_k: int
     eos_token_ids: tuple[int, ...]
     performance_max_new_tokens: int | None = None
+    speculative: tuple[Scenario, ...] = ()
 
 
 NO_TEXT = Generation(0, 0, 0.0, 1.0, 1, ())

@@ -170,6 +170,8 @@ FIGURE_CASES = (
     Broken("AUD-022", verdict("num_perf_log_entries = 21"), STRICT, name="entries"),
     Broken("AUD-022", other_predictions, STRICT, also=("ACC-005", "ACC-009")),
     Broken("MEAS-009", measurements(retraining="Yes (see documentation)"), NONE),
+    Broken("MEAS-010", measurements(weight_transformations="fp8, EAGLE-3 draft model"), NONE),
+    Broken("MEAS-010", texts("README.md", "vllm serve --speculative-config x\n"), NONE, name="readme"),
     Broken("SYS-014", system(host_memory_configuration="8 x 32 GB DDR5, non-ECC"), NONE),
     Broken("SYS-014", system(hw_notes="ECC disabled"), NONE, name="off"),
     Broken("STR-020", lambda: tree().remove("closed/Acme/documentation/bandwidth.md"), NONE),

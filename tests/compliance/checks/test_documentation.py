@@ -85,3 +85,24 @@ def test_a_write_up_that_is_no_text_is_read_over(tmp_path):
     (root / README).write_bytes(b"\xff\xfe# R\x00u\x00n\x00")
     judgement = judge(discover(root, tree.round), tree.round)
     assert {one.check.id for one in judgement.above if one.findings} == {"STR-021", "STR-022", "STR-023"}
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "scenario", "says", "told"),
+    [
+        ("llama3.1-8b", "Interactive", "Speculative decoding with a draft model.", True),
+        ("gpt-oss-120b", "Interactive", "Speculative decoding with a draft model.", False),
+        ("gpt-oss-120b", "Server", "EAGLE-3, length 3.", True),
+        ("llama3.1-8b", "Server", "No speculative decoding was used.", False),
+        ("llama3.1-8b", "Server", "The eagles fly.", False),
+        ("resnet", "Server", "a draft model", False),
+    ],
+)
+def test_speculative_decoding_where_it_is_told_of(benchmark, scenario, says, told, tmp_path):
+    tree = clean_tree(benchmark, ("Offline", scenario))
+    tree.texts[tree.path(scenario, "README.md")] = f"vllm serve\n\n{says}\n"
+    judgement = judge(discover(tree.write(tmp_path), tree.round), tree.round)
+    (result,) = [one for one in judgement.results if one.result.scenario_dir == scenario]
+    (found,) = [one for one in result.verdicts.outcomes if one.check.id == "MEAS-010"]
+    assert [finding.line for finding in found.findings] == ([3] if told else [])
+    assert {one.verdicts.strict for one in judgement.results} <= {"valid", "invalid" if benchmark == "resnet" else ""}

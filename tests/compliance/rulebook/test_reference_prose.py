@@ -174,6 +174,15 @@ def test_the_generation_settings():
             assert rules.generation.temperature == (1 if sampled else 0)
 
 
+def test_speculative_decoding():
+    """ "only deepseek-r1 and gpt-oss Interactive and qwen3.6": qwen3.6 answers no text tokens here."""
+    (cell,) = [row[1] for row in rows("8.") if row[0] == "speculative decoding"]
+    assert cell.startswith("only deepseek-r1 and gpt-oss Interactive and qwen3.6")
+    for one, rules in every():
+        allowed = rules.name in {"deepseek-r1", "gpt-oss-120b"} and INTERACTIVE in rules.scenarios
+        assert rules.generation.speculative == ((INTERACTIVE,) if allowed else ()), (one, rules.name)
+
+
 @pytest.mark.parametrize("row", rows("1.11") if REFERENCE.is_file() else [], ids=lambda row: row[0])
 def test_where_the_sources_disagree(row):
     """What the data hold is what the official checker has, or LoadGen's reference where the checker has nothing."""
