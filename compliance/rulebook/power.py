@@ -81,6 +81,14 @@ def read_power_rules(path: Path) -> PowerRules:
     )
 
 
+def power_sources() -> Mapping[str, str]:
+    """Where each block of the shipped file stands, by the block's name."""
+    toml = read_rule_file(POWER_RULES_PATH, "power-rules", shipped=True)
+    blocks = {name: block for name, block in toml.items() if isinstance(block, dict)}
+    named = {name: str(block["source"]) for name, block in blocks.items()}
+    return {**named, "sources": "; ".join(str(release["source"]) for release in toml["sources"])}
+
+
 def _ptd(toml: Toml) -> PtdRules:
     ptd, replies, messages = toml["ptd"], toml["ptd_replies"], toml["ptd_messages"]
     before, after = messages["uncertainty"]

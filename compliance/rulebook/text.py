@@ -26,16 +26,16 @@ class RuleDifference:
 
 def round_json(round_: Round) -> dict[str, Json]:
     """A round as JSON-able members, named as the fields of `Round`; benchmarks as in `benchmark_json`."""
-    members = _members(round_)
+    members = members_of(round_)
     members["benchmarks"] = {name: benchmark_json(rules) for name, rules in round_.benchmarks.items()}
     return members
 
 
 def benchmark_json(rules: BenchmarkRules) -> dict[str, Json]:
     """A benchmark as JSON-able members; each accuracy target also with the minimum and maximum it comes to."""
-    members = _members(rules)
+    members = members_of(rules)
     members["accuracy"] = [
-        {**_members(target), "minimum": target.minimum, "maximum": target.maximum} for target in rules.accuracy
+        {**members_of(target), "minimum": target.minimum, "maximum": target.maximum} for target in rules.accuracy
     ]
     return members
 
@@ -43,7 +43,7 @@ def benchmark_json(rules: BenchmarkRules) -> dict[str, Json]:
 def round_text(round_: Round, width: int = WIDTH) -> str:
     """What all benchmarks of the round share, and which there are, as text of at most `width` columns."""
     seeds = round_.seeds
-    lines = [*_wrapped(f"{round_.name}: {round_.title}", width, "", "    "), ""]
+    lines = [*wrapped_text(f"{round_.name}: {round_.title}", width, "", "    "), ""]
     rows = [
         ("official", "yes" if round_.official else "no"),
         ("qsl_rng_seed", str(seeds.qsl)),
@@ -60,10 +60,10 @@ def round_text(round_: Round, width: int = WIDTH) -> str:
             f"{len(round_.system_fields.required)} fields, {len(round_.system_fields.meaningful)} filled",
         ),
     ]
-    lines += [line for row in rows for line in _row(*row, width)]
+    lines += [line for row in rows for line in row_text(*row, width)]
     lines += ["  results in", f"      {round_.layout.scenario_dir}", "", "Benchmarks"]
-    lines += [line for rules in round_.benchmarks.values() for line in _row(rules.name, _suites_text(rules), width)]
-    return "\n".join([*lines, *_sources_text(round_.sources, width)]) + "\n"
+    lines += [line for rules in round_.benchmarks.values() for line in row_text(rules.name, _suites_text(rules), width)]
+    return "\n".join([*lines, *sources_text(round_.sources, width)]) + "\n"
 
 
 def benchmark_text(round_name: str, rules: BenchmarkRules, width: int = WIDTH) -> str:
@@ -81,18 +81,18 @@ def benchmark_text(round_name: str, rules: BenchmarkRules, width: int = WIDTH) -
         ("generation", _generation_text(rules)),
     ]
     rows += [(suite, _suite_text(suite_rules)) for suite, suite_rules in rules.suites.items()]
-    lines = [*_wrapped(f"{rules.name} in round {round_name}: {rules.title}", width, "", "    "), ""]
-    lines += [line for row in rows for line in _row(*row, width)]
+    lines = [*wrapped_text(f"{rules.name} in round {round_name}: {rules.title}", width, "", "    "), ""]
+    lines += [line for row in rows for line in row_text(*row, width)]
     lines += ["", "Scenarios"]
     lines += [
-        line for limits in rules.scenarios.values() for line in _row(limits.scenario, _scenario_text(limits), width)
+        line for limits in rules.scenarios.values() for line in row_text(limits.scenario, _scenario_text(limits), width)
     ]
     lines += ["", "Accuracy"]
-    lines += [line for target in rules.accuracy for line in _row(target.metric, _target_text(target), width)]
+    lines += [line for target in rules.accuracy for line in row_text(target.metric, _target_text(target), width)]
     for scenario, targets in rules.accuracy_by_scenario.items():
         rows = [(f"{target.metric}, {scenario}", _target_text(target)) for target in targets]
-        lines += [line for row in rows for line in _row(*row, width)]
-    return "\n".join([*lines, *_sources_text(rules.sources, width)]) + "\n"
+        lines += [line for row in rows for line in row_text(*row, width)]
+    return "\n".join([*lines, *sources_text(rules.sources, width)]) + "\n"
 
 
 def diff_rounds(left: Round, right: Round) -> tuple[RuleDifference, ...]:
@@ -111,12 +111,13 @@ def diff_text(left: Round, right: Round, width: int = WIDTH) -> str:
     lines = [f"{left.name} -> {right.name}"]
     for difference in differences:
         lines.append(difference.key)
-        lines += _wrapped(f"- {_shown(difference.left)}", width, "    ", "      ")
-        lines += _wrapped(f"+ {_shown(difference.right)}", width, "    ", "      ")
+        lines += wrapped_text(f"- {_shown(difference.left)}", width, "    ", "      ")
+        lines += wrapped_text(f"+ {_shown(difference.right)}", width, "    ", "      ")
     return "\n".join(lines) + "\n"
 
 
-def _members(record: object) -> dict[str, Json]:
+def members_of(record: object) -> dict[str, Json]:
+    """A record of rules as JSON-able members, named as its fields."""
     assert dataclasses.is_dataclass(record)  # noqa: S101 - narrows the type; only rule records come here
     return {item.name: _json(getattr(record, item.name)) for item in dataclasses.fields(record)}
 
@@ -130,7 +131,7 @@ def _json(value: object) -> Json:
         return {str(key): _json(item) for key, item in value.items()}
     if isinstance(value, tuple):
         return [_json(item) for item in value]
-    return _members(value)
+    return members_of(value)
 
 
 def _comparable(value: Json) -> Json:
@@ -171,7 +172,8 @@ def _generation_text(rules: BenchmarkRules) -> str:
     sampling = (
         "greedy" if greedy else f"temperature {tokens.temperature:g}, top_p {tokens.top_p:g}, top_k {tokens.top_k}"
     )
-    return f"{limit}, {sampling}, EOS {', '.join(map(str, tokens.eos_token_ids))}"
+    drafts = f", speculative decoding in {', '.join(tokens.speculative)}" if tokens.speculative else ""
+    return f"{limit}, {sampling}, EOS {', '.join(map(str, tokens.eos_token_ids))}{drafts}"
 
 
 def _scenario_text(rules: ScenarioRules) -> str:
@@ -202,16 +204,21 @@ def _target_text(target: AccuracyTarget) -> str:
     return ", ".join(parts)
 
 
-def _sources_text(sources: Mapping[str, str], width: int) -> list[str]:
-    rows = [line for place, source in sources.items() for line in _wrapped(f"{place}: {source}", width, "  ", "      ")]
+def sources_text(sources: Mapping[str, str], width: int) -> list[str]:
+    """The lines that name where each block of rules stands."""
+    rows = [
+        line for place, source in sources.items() for line in wrapped_text(f"{place}: {source}", width, "  ", "      ")
+    ]
     return ["", "Sources", *rows]
 
 
-def _row(label: str, text: str, width: int) -> list[str]:
-    return _wrapped(text, width, f"  {label:<{LABEL - 3}} ", " " * LABEL)
+def row_text(label: str, text: str, width: int) -> list[str]:
+    """The lines of one rule: what it is called, and what it asks."""
+    return wrapped_text(text, width, f"  {label:<{LABEL - 3}} ", " " * LABEL)
 
 
-def _wrapped(text: str, width: int, first: str, then: str) -> list[str]:
+def wrapped_text(text: str, width: int, first: str, then: str) -> list[str]:
+    """A text in lines of at most `width` columns, the first behind `first`, the others behind `then`."""
     return textwrap.wrap(text, width, initial_indent=first, subsequent_indent=then, break_on_hyphens=False)
 
 

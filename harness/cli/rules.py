@@ -5,48 +5,52 @@ from typing import Annotated
 
 import typer
 
-_DIFF_WORDS = 3
+_FORMS = ("text", "json")
 
 
 def rules(
     words: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[ROUND [BENCHMARK]] | diff ROUND ROUND", help="Nothing: the rounds there are."),
+        typer.Argument(metavar="[ROUND [BENCHMARK]] | diff ROUND ROUND | power", help="Nothing: the rounds there are."),
     ] = None,
     *,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    form: Annotated[str, typer.Option("--format", help="text or json.")] = "text",
+    as_json: Annotated[bool, typer.Option("--json", help="As --format json.")] = False,
 ) -> None:
-    """Print the rules of a round or of one benchmark, or what differs between two rounds."""
+    """Print the rules of a round, of one benchmark or of power, or what differs between two rounds."""
+    if form not in _FORMS:
+        raise typer.BadParameter(f"{form} is none of {', '.join(_FORMS)}", param_hint="--format")
+    typer.echo(_rules(list(words or ()), as_json=as_json or form == "json").rstrip("\n"))
+
+
+def _rules(words: list[str], *, as_json: bool) -> str:
+    from compliance.rulebook import power_text, text  # noqa: PLC0415
+    from compliance.rulebook.power import load_power_rules  # noqa: PLC0415
     from compliance.rulebook.rounds import load_round, round_names  # noqa: PLC0415
-    from compliance.rulebook.text import (  # noqa: PLC0415
-        benchmark_json,
-        benchmark_text,
-        diff_rounds,
-        diff_text,
-        round_json,
-        round_text,
-    )
     from harness.plan.plan import benchmark_rules  # noqa: PLC0415
 
-    match list(words or ()):
+    match words:
         case []:
-            typer.echo(json.dumps(list(round_names())) if as_json else "\n".join(round_names()))
+            return _json(list(round_names()), indent=None) if as_json else "\n".join(round_names())
+        case ["power"]:
+            power = load_power_rules()
+            return _json(power_text.power_json(power)) if as_json else power_text.power_text(power)
         case ["diff", left, right]:
             one, two = load_round(left), load_round(right)
-            if as_json:
-                found = [{"key": d.key, "left": d.left, "right": d.right} for d in diff_rounds(one, two)]
-                typer.echo(json.dumps(found, indent=2))
-            else:
-                typer.echo(diff_text(one, two).rstrip("\n"))
-        case [name]:
+            found = [{"key": d.key, "left": d.left, "right": d.right} for d in text.diff_rounds(one, two)]
+            return _json(found) if as_json else text.diff_text(one, two)
+        case [name] if name != "diff":
             round_ = load_round(name)
-            typer.echo(json.dumps(round_json(round_), indent=2) if as_json else round_text(round_).rstrip("\n"))
-        case [name, benchmark]:
-            found_rules = benchmark_rules(load_round(name), benchmark)
-            text = benchmark_text(name, found_rules).rstrip("\n")
-            typer.echo(json.dumps(benchmark_json(found_rules), indent=2) if as_json else text)
+            return _json(text.round_json(round_)) if as_json else text.round_text(round_)
+        case [name, benchmark] if name not in {"diff", "power"}:
+            rules = benchmark_rules(load_round(name), benchmark)
+            return _json(text.benchmark_json(rules)) if as_json else text.benchmark_text(name, rules)
         case _:
-            raise typer.BadParameter("give ROUND, ROUND BENCHMARK, or diff ROUND ROUND")
+            raise typer.BadParameter("give ROUND, ROUND BENCHMARK, diff ROUND ROUND, or power")
+
+
+def _json(document: object, indent: int | None = 2) -> str:
+    return json.dumps(document, indent=indent)
 
 
 def explain(

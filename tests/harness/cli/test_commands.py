@@ -18,6 +18,9 @@ from tests.support.trees import clean_tree
         (("rules", "v9"), "no rules for round 'v9'"),
         (("rules", "v6.1", "llama"), "has no benchmark 'llama'"),
         (("rules", "a", "b", "c"), "give ROUND"),
+        (("rules", "diff", "v6.1"), "diff ROUND ROUND"),
+        (("rules", "power", "v6.1"), "or power"),
+        (("rules", "v6.1", "--format", "yaml"), "yaml is none of text, json"),
         (("explain", "NOPE-1"), "no check 'NOPE-1'"),
         (("check", "{tmp}/absent"), "does not exist"),
         (("check", "{tmp}", "--format", "xml"), "xml is none of text, json"),
@@ -105,14 +108,19 @@ def test_init_without_a_file_writes_to_standard_output(weighbridge, tmp_path):
     assert load_campaign(tmp_path / "campaign.yaml").sut.name == "vllm-rocm"
 
 
-@pytest.mark.parametrize("arguments", [(), ("demo",), ("demo", "smollm2-135m"), ("diff", "demo", "v6.1")])
+@pytest.mark.parametrize(
+    "arguments", [(), ("demo",), ("demo", "smollm2-135m"), ("diff", "demo", "v6.1"), ("power",)], ids=" ".join
+)
 def test_rules_as_text_and_as_json(weighbridge, arguments):
-    code, out, _ = weighbridge("rules", *arguments)
+    code, text, _ = weighbridge("rules", *arguments)
     assert code == 0
-    assert out
+    assert text
+    assert max(map(len, text.splitlines())) <= 80
+    assert weighbridge("rules", *arguments, "--format", "text") == (0, text, "")
     code, out, _ = weighbridge("rules", *arguments, "--json")
     assert code == 0
     json.loads(out)
+    assert weighbridge("rules", *arguments, "--format", "json") == (0, out, "")
 
 
 def test_explain_a_check(weighbridge):
