@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from systems.catalogue import AcceleratorModel, find_accelerator
 
@@ -39,7 +40,12 @@ def read_fleet(description: Mapping[str, object]) -> Fleet:
     number, the greater one counts, as more of the strongest model: the roof must not be too low.
     """
     name = str(description.get("accelerator_model_name") or "").strip()
-    stated = _product(description)
+    return _fleet(name, _product(description))
+
+
+@lru_cache(maxsize=256)
+def _fleet(name: str, stated: int) -> Fleet:
+    """The accelerators that a name means where the fields state so many. All results of a system ask for the same."""
     unknown = Fleet(
         (), f"accelerator {name[:80]!r} is not in systems/accelerators.toml" if name else "no accelerator named"
     )
