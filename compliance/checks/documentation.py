@@ -69,8 +69,12 @@ def _text(subject: Subject, path: str) -> str:
         return ""
 
 
+def _name(path: str) -> str:
+    return path.rpartition("/")[2].lower()
+
+
 def _readmes(subject: Subject, folder: str) -> tuple[str, ...]:
-    found = (path for path in _files(subject, folder) if PurePosixPath(path).name.lower().startswith(_README))
+    found = (path for path in _files(subject, folder) if _name(path).startswith(_README))
     return tuple(path for path, _ in zip(found, range(_MOST_TEXTS), strict=False))
 
 
@@ -114,9 +118,12 @@ def bandwidth(subject: Subject) -> Iterator[Finding | Skip]:
         yield Skip("asked of datacenter systems in closed and network")
         return
     documentation = _folder(subject, subject.round.layout.documentation_dir)
-    own = {f"{submitter.path}/{PurePosixPath(path).name}" for path in _files(subject, submitter.path)}
-    paths = [path for path in _files(subject, submitter.path) if path in own or path.startswith(f"{documentation}/")]
-    named = any(_BANDWIDTH.search(PurePosixPath(path).name) for path in paths)
+    paths = [
+        path
+        for path in _files(subject, submitter.path)
+        if path.startswith(f"{documentation}/") or path.rpartition("/")[0] == submitter.path
+    ]
+    named = any(_BANDWIDTH.search(_name(path)) for path in paths)
     prose = (path for path in paths[:_MOST_TEXTS] if PurePosixPath(path).suffix.lower() in _PROSE)
     if not named and not any(_BANDWIDTH.search(_text(subject, path)) for path in prose):
         where = f"{documentation}/bandwidth.md"
@@ -147,7 +154,7 @@ def identified(subject: Subject) -> Iterator[Finding | Skip]:
     speaking = (
         path
         for path in _files(subject, _submitter(subject).path)
-        if path.startswith((documentation, f"{source}/")) and _NAMES_VERSIONS.search(PurePosixPath(path).name.lower())
+        if path.startswith((documentation, f"{source}/")) and _NAMES_VERSIONS.search(_name(path))
     )
     limited = (path for path, _ in zip(speaking, range(_MOST_TEXTS), strict=False))
     if not any(_IDENTIFIED.search(_NO_VERSION.sub(" ", _text(subject, path))) for path in limited):

@@ -62,8 +62,8 @@ def _rate_key(scenario: Scenario) -> str:
 def duration(subject: Subject) -> Iterator[Finding | Skip]:
     """Samples over samples per second, the time that the run took, is at least the round's minimum duration.
 
-    Asked in Offline, Server, Interactive and SingleStream, where LoadGen itself does not say that it was shorter
-    (PERF-012). 1 % is let pass, for what LoadGen rounds.
+    Asked in Offline, Server, Interactive and SingleStream, of a run that was asked to last so long (PERF-007) and where
+    LoadGen itself does not say that it was shorter (PERF-012). 1 % is let pass, for what LoadGen rounds.
     """
     run = result_of(subject).performance
     scenario, detail = scenario_of_log(run), run.detail
@@ -76,6 +76,9 @@ def duration(subject: Subject) -> Iterator[Finding | Skip]:
         yield Skip("the log does not give count and rate, or MultiStream")
         return
     least_ms = subject.scenario.min_duration_ms if subject.scenario else subject.round.min_duration_ms
+    if (logged_number(detail, "effective_min_duration_ms") or 0) < least_ms:
+        yield Skip("the run was not asked to last as long (PERF-007)")
+        return
     took_ms = queries / rate * each * _MS_PER_S
     if took_ms < least_ms * (1 - _ROUNDING):
         samples = amount(int(queries) * int(each), "samples")

@@ -43,7 +43,7 @@ def passphrase(variable: str | None, file: Path | None) -> bytes:
     else:
         found, where = _first_line(file), f"{file}"
     if len(found) < _SHORTEST:
-        raise CannotEncrypt(f"{where} holds no passphrase of at least {_SHORTEST} characters")
+        raise CannotEncrypt(f"{where} holds no passphrase of at least {_SHORTEST} characters; put one there")
     return found.encode()
 
 
@@ -51,7 +51,8 @@ def _first_line(file: Path | None) -> str:
     try:
         return file.read_text(encoding="utf-8").partition("\n")[0].rstrip("\r") if file else ""
     except (OSError, ValueError) as error:
-        raise CannotEncrypt(f"{file}: cannot be read as the passphrase: {error}") from error
+        reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
+        raise CannotEncrypt(f"{file}: cannot be read as the passphrase: {reason}; give another file") from error
 
 
 def encrypt(source: Path, target: Path, secret: bytes) -> None:

@@ -62,11 +62,12 @@ def pack(draft: Draft, verdict: Verdict, archive: Path, secret: bytes | None = N
     try:
         staging = Path(tempfile.mkdtemp(dir=archive.parent, prefix=f".{archive.name}.", suffix=".partial"))
     except OSError as error:
-        raise RenderError((f"{archive.parent}: {error.strerror}; nothing was written",)) from error
+        reason = f"{archive.parent}: {error.strerror}; nothing was written; give another --out"
+        raise RenderError((reason,)) from error
     try:
         return _pack(draft, verdict, archive, secret, staging)
     except (OSError, tarfile.TarError) as error:
-        raise RenderError((f"{archive}: {error}; nothing was written",)) from error
+        raise RenderError((f"{archive}: {error}; nothing was written; mend that or give another --out",)) from error
     finally:
         shutil.rmtree(staging, ignore_errors=True)
 

@@ -42,15 +42,27 @@ def write_tree(plan: TreePlan, target: NewTree) -> Manifest:
     """
     if plan.problems:
         raise RenderError(plan.problems)
-    if problems := tuple(_target_problems(plan.draft, target)):
-        raise TargetError(problems)
+    require_place(plan.draft, target)
     if problems := (*_path_problems(plan), *clashes(plan.draft.files)):
         raise RenderError(problems)
     try:
         return _write(plan, target)
     except OSError as error:
         reason = "the disk is full" if error.errno == errno.ENOSPC else error.strerror or str(error)
-        raise RenderError((f"{error.filename or target.tree}: {reason}; nothing was written",)) from error
+        place = _place_of(error, target)
+        raise RenderError((f"{place}: {reason}; nothing was written; mend that or give another --out",)) from error
+
+
+def _place_of(error: OSError, target: NewTree) -> object:
+    """What an error is about: the file that was read, or the new tree where it is one of its parts."""
+    own = f"{target.tree.parent / f'.{target.tree.name}.'}"
+    return target.tree if error.filename is None or str(error.filename).startswith(own) else error.filename
+
+
+def require_place(draft: Draft, target: NewTree) -> None:
+    """Raises TargetError with every reason why a tree cannot be written where it is to go."""
+    if problems := tuple(_target_problems(draft, target)):
+        raise TargetError(problems)
 
 
 def _target_problems(draft: Draft, target: NewTree) -> Iterator[str]:

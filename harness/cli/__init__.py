@@ -50,8 +50,10 @@ def _explain(error: Exception) -> int:
         _say(f"internal error: {type(error).__name__}: {error}")
         _say("this is a fault of weighbridge; `weighbridge --debug ...` shows where, please report it")
         return FAILED
-    for line in str(error).splitlines() or [type(error).__name__]:
-        _say(f"error: {line}")
+    from compliance.report.plain import plain  # noqa: PLC0415 - only once something went wrong
+
+    for line in str(error).split("\n"):
+        _say(f"error: {plain(line) or type(error).__name__}")
     return code
 
 

@@ -77,8 +77,11 @@ def audit(
 
 
 def truncate(
-    log: Annotated[Path, typer.Argument(help="The accuracy log, or the root of a whole tree.")],
-    out: Annotated[Path, typer.Argument(help="Where the short log or the new tree goes; the original is not changed.")],
+    log: Annotated[Path, typer.Argument(metavar="LOG|TREE", help="The accuracy log, or the root of a whole tree.")],
+    out: Annotated[
+        Path,
+        typer.Argument(metavar="OUT", help="Where the short log or the new tree goes; the original is not changed."),
+    ],
     *,
     skip: Annotated[list[str] | None, typer.Option(help="A tree: leave this scenario's logs as they are.")] = None,
     apply: Annotated[bool, typer.Option("--apply", help="A tree: do it; without, the plan is printed.")] = False,
@@ -104,8 +107,20 @@ def _truncate_log(log: Path, out: Path) -> None:
     if not out.parent.is_dir():
         raise UsageError(f"{out.parent} is no folder; make it, or give another name")
     source = _log_of(log)
+    if log.is_dir() and not source.is_file():
+        _refuse_tree_part(log)
     _require_accuracy_log(source)
     typer.echo(f"hash={truncate_accuracy_log(source, out)}")
+
+
+def _refuse_tree_part(folder: Path) -> None:
+    """Ends the command for a folder of a tree that holds no log itself: the tree's root was meant."""
+    from harness.errors import UsageError  # noqa: PLC0415
+    from harness.package.roots import root_above, root_beneath  # noqa: PLC0415
+
+    near = root_above(folder) or root_beneath(folder)
+    if near is not None:
+        raise UsageError(f"{folder}: no {ACCURACY_LOG} in it; give the log's folder, or {near} for the whole tree")
 
 
 def _require_accuracy_log(path: Path) -> None:

@@ -10,7 +10,7 @@ from harness.cli.campaign import CampaignFile, load
 if TYPE_CHECKING:
     from harness.package.judging import RoundChoice
 
-Waivers = Annotated[Path | None, typer.Option(help="File of waivers: id, reason, until.")]
+Waivers = Annotated[Path | None, typer.Option(exists=True, dir_okay=False, help="File of waivers: id, reason, until.")]
 
 
 def package(  # noqa: PLR0913 - a campaign's options and those of trees that are there
@@ -47,6 +47,8 @@ def package(  # noqa: PLR0913 - a campaign's options and those of trees that are
         return
     if path is None:
         raise typer.BadParameter("give a campaign's YAML file, or a tree with --from", param_hint="CAMPAIGN")
+    if path.is_dir():
+        raise typer.BadParameter(f"{path} is a folder; a tree that is there is given by --from", param_hint="CAMPAIGN")
     if to_layout or to_open or low_targets or apply:
         raise typer.BadParameter("--to-layout, --to-open, --low-targets and --apply go with --from")
     _package_campaign(path, out, replace=replace, allow_invalid=allow_invalid)
@@ -92,7 +94,8 @@ def check(  # noqa: PLR0913 - one parameter per option
 
     root = Path(tree)
     if not root.is_dir():
-        raise typer.BadParameter(f"folder {tree!r} does not exist", param_hint="TREE")
+        reason = "is no folder" if root.exists() else "does not exist"
+        raise typer.BadParameter(f"{tree!r} {reason}; give the root that holds closed/", param_hint="TREE")
     if profile not in set(Profile):
         raise typer.BadParameter(f"{profile} is none of {', '.join(Profile)}", param_hint="--profile")
     render = outputs.renderer(form, verbose=verbose)

@@ -8,7 +8,9 @@ import typer
 if TYPE_CHECKING:
     from harness.package.trees import Planned
 
-Tree = Annotated[Path, typer.Argument(exists=True, file_okay=False, help="The submission tree; it is only read.")]
+Tree = Annotated[
+    Path, typer.Argument(metavar="TREE", exists=True, file_okay=False, help="The submission tree; it is only read.")
+]
 RoundName = Annotated[
     str | None, typer.Option("--round", help="The round whose rules count; default: that of the manifest or the logs.")
 ]
@@ -52,26 +54,33 @@ def truncate_tree(tree: Path, out: Path, skip: list[str], *, apply: bool) -> Non
 
 
 def _finish(planned: "Planned", out: Path, *, apply: bool) -> None:
-    """Print the plan, and carry it out when that is wanted. A plan with problems ends in RenderError either way."""
-    from compliance.errors import RenderError  # noqa: PLC0415
-    from compliance.submission.write_draft import write_tree  # noqa: PLC0415
+    """Print the plan, and carry it out when that is wanted.
 
-    plan, target = planned.plan, planned.target(out)
+    A plan with problems ends in RenderError either way, one without a place for its tree in TargetError.
+    """
+    from compliance.errors import RenderError  # noqa: PLC0415
+    from compliance.report.plain import plain  # noqa: PLC0415
+    from compliance.submission.write_draft import require_place, write_tree  # noqa: PLC0415
+
+    plan, target, place = planned.plan, planned.target(out), plain(str(out))
     for step in plan.steps:
         typer.echo(step.line())
     for note in plan.notes:
         typer.echo(f"note: {note}", err=True)
     if plan.problems:
         raise RenderError(plan.problems)
-    what = f"{len(plan.draft.files)} files in the layout of {planned.round_name}, {len(plan.steps)} steps"
+    require_place(plan.draft, target)
     if not apply:
-        typer.echo(f"plan: {what}; nothing was written. To do it, give the same command with --apply")
+        count, steps = len(plan.draft.files), len(plan.steps)
+        what = f"{steps} step{'' if steps == 1 else 's'}" if steps else "nothing to change"
+        typer.echo(f"plan: {count} files in the layout of {planned.round_name}, {what}; nothing was written.")
+        typer.echo("To do it, give the same command with --apply" if steps else "With --apply a copy is written.")
         return
     manifest = write_tree(plan, target)
-    typer.echo(f"{len(manifest.files)} files in {out}; their hashes in {manifest.path}")
+    typer.echo(f"{len(manifest.files)} files in {place}; their hashes in {plain(str(manifest.path))}")
     if plan.removed:
-        typer.echo(f"{len(plan.removed)} originals with their hashes in {target.originals}")
-    typer.echo(f"next: weighbridge check {out} --round {planned.round_name}")
+        typer.echo(f"{len(plan.removed)} originals with their hashes in {plain(str(target.originals))}")
+    typer.echo(f"next: weighbridge check {place} --round {planned.round_name}")
 
 
 def pack(
@@ -86,6 +95,7 @@ def pack(
     passphrase_file: Annotated[Path | None, typer.Option(help="File with the passphrase in its first line.")] = None,
 ) -> None:
     """Write the tarball for upload, with its manifest and the checker's log beside it."""
+    from compliance.report.plain import plain  # noqa: PLC0415
     from compliance.submission.pack import beside  # noqa: PLC0415
     from compliance.vocabulary import Profile  # noqa: PLC0415
     from harness.package.prepare import pack_tree  # noqa: PLC0415
@@ -98,8 +108,8 @@ def pack(
     packed, log = pack_tree(tree, archive, round_name, Profile(profile), secret, allow_invalid=allow_invalid)
     typer.echo(log.rstrip().rpartition("\n")[2])
     manifest, text, json_ = beside(archive)
-    typer.echo(f"{len(packed.files)} files in {archive}, sha256 {packed.sha256}")
-    typer.echo(f"beside it: {manifest.name}, {text.name}, {json_.name}")
+    typer.echo(f"{len(packed.files)} files in {plain(str(archive))}, sha256 {packed.sha256}")
+    typer.echo(f"beside it: {', '.join(plain(path.name) for path in (manifest, text, json_))}")
 
 
 def _secret(variable: str | None, file: Path | None, *, encrypt: bool) -> bytes | None:

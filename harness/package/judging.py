@@ -16,6 +16,7 @@ from compliance.vocabulary import Profile
 from compliance.waivers import load_waivers
 from harness.package.layouts import layout_rounds
 from harness.package.parallel import judged_by
+from harness.package.roots import refuse_inner, require_submitter, root_beneath
 
 _LAYOUT_NOTE = "the layout's "
 """How `compliance.discovery.rounds` begins what it says against a layout; the hint says it with what to do."""
@@ -38,12 +39,14 @@ class RoundChoice:
 def choose_round(tree: Path, named: str | None = None, submitter: str | None = None) -> RoundChoice:
     """The round that was named, else that of the manifest beside the tree, else the one the tree's files tell of.
 
-    Raises UndecidedRound where nothing tells of one, UnknownRound for one of MLPerf's that has no rules here, and
-    RuleError for any other name that is no round.
+    Raises UsageError for a folder within a tree or a submitter that is not there, UndecidedRound where nothing tells of
+    a round, UnknownRound for one of MLPerf's that has no rules here, RuleError for any other name that is no round.
     """
     names = round_names()
     if named is not None and named not in names and _OF_MLPERF.fullmatch(named):
         raise UnknownRound(f"round not known: no rules for round {named!r} here; known: {', '.join(names)}")
+    refuse_inner(tree)
+    require_submitter(tree, submitter)
     marks = tuple(round_marks(name) for name in names)
     found = detect_round(tree, marks, _knows, submitter)
     layouts = layout_rounds(tree, marks, submitter)
@@ -61,6 +64,9 @@ def choose_round(tree: Path, named: str | None = None, submitter: str | None = N
             f"round not known: the logs are of {one_line(found.unknown)}; rules are here for {', '.join(names)}."
             " To judge it by one of them all the same, name it with --round."
         )
+    beneath = root_beneath(tree)
+    if beneath is not None:
+        raise UndecidedRound(f"{tree}: no closed/, open/ or network/ in it; did you mean {beneath}?")
     raise UndecidedRound(
         f"{tree}: nothing tells of the round (no seeds, no LoadGen release, no round's own folders in closed/, open/ or"
         f" network/); name it: --round {'|'.join(names)}"

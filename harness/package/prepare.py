@@ -17,6 +17,7 @@ from compliance.vocabulary import Profile
 from harness.errors import PackageError, UsageError
 from harness.package.judging import choose_round, judge_tree, with_choice
 from harness.package.parallel import judged_by
+from harness.package.roots import require_root
 from harness.package.trees import Planned, migrated, side_at, target_side
 
 
@@ -27,10 +28,11 @@ def plan_preprocess(
 
     It is judged in so many processes (None: as many as pay). Raises as `choose_round` and `plan_package` do.
     """
+    require_root(tree)
     round_ = load_round(choose_round(tree, round_name).name)
     draft = read_draft(tree)
     if not results_in(draft.files, round_.layout):
-        raise UsageError(f"{tree}: no results in it; give the root that holds closed/ or open/")
+        raise UsageError(f"{tree}: no results in it; put them under closed/, open/ or network/ first")
     own = side_at(draft, tree)
     if own.layout != round_.layout:
         command = f"weighbridge package --from {tree} --to-layout {round_.name} --out ..."
@@ -50,6 +52,7 @@ def pack_tree(
     tree: Path, archive: Path, round_name: str | None, profile: Profile, secret: bytes | None, *, allow_invalid: bool
 ) -> tuple[Packed, str]:
     """The tarball of a tree that the checker passes; returns it and the checker's log. Raises PackageError."""
+    require_root(tree)
     draft = read_draft(tree)
     choice = choose_round(tree, round_name)
     report = with_choice(judge_tree(tree, choice.name, profile), choice)

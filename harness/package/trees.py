@@ -24,6 +24,7 @@ from compliance.submission.truncate_tree import truncate_tree
 from compliance.submission.write_draft import NewTree
 from compliance.vocabulary import Division
 from harness.errors import UsageError
+from harness.package.roots import require_root
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,8 @@ def plan_package(trees: Sequence[Path], wanted: Wanted) -> Planned:
     Raises RuleError for an unknown round, UsageError for mixed layouts without one named and for results to open that
     are not there, UnreadableFile and RenderError for trees that cannot be carried.
     """
+    for tree in trees:
+        require_root(tree)
     drafts = [read_draft(tree) for tree in trees]
     sides = [side_at(draft, tree) for draft, tree in zip(drafts, trees, strict=True)]
     target = target_side(sides, wanted.to_layout)
@@ -156,9 +159,17 @@ def _low_targets(draft: Draft, side: Side) -> TreePlan:
 
 
 def plan_truncate(tree: Path, skip: frozenset[str] = frozenset()) -> Planned:
-    """The accuracy logs of a tree cut, in whatever layout it has."""
+    """The accuracy logs of a tree cut, in whatever layout it has; `skip` names scenarios as their folders are.
+
+    Raises UsageError for a folder without results and for a scenario to skip that has none.
+    """
+    require_root(tree)
     draft = read_draft(tree)
     side = side_at(draft, tree)
-    if not results_in(draft.files, side.layout):
-        raise UsageError(f"{tree}: no results in it; give the root that holds closed/ or open/")
+    results = results_in(draft.files, side.layout)
+    if not results:
+        raise UsageError(f"{tree}: no results in it; put them under closed/, open/ or network/ first")
+    known = sorted({key.scenario for key in results})
+    if missing := sorted(skip - set(known)):
+        raise UsageError(f"{tree}: no results of scenario {missing[0]!r} to skip; there are: {', '.join(known)}")
     return Planned(truncate_tree(draft, side.layout, skip), side.round_name, read_migration(tree))
