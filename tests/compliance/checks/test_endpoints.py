@@ -209,7 +209,7 @@ LEAVES = st.none() | st.booleans() | st.integers() | st.just(10**400) | st.float
 VALUES = st.recursive(LEAVES, lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=2), inner))
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.sampled_from(POINTERS), VALUES)
 def test_no_value_breaks_a_check(tmp_path_factory, pointer, value):
     judgement = judged(changed(*pointer, value, base=gpt)(), tmp_path_factory.mktemp("tree"))

@@ -128,7 +128,7 @@ JSON = st.recursive(
 MEMBERS = ("sources", "messages", "uuid", "session_name", "results", "phases", "ptd_messages", "ptd_config", "timezone")
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.sampled_from(["client", "server"]), st.sampled_from(MEMBERS), JSON)
 def test_no_member_of_a_session_breaks_a_check(tmp_path_factory, end, name, value):
     root = tmp_path_factory.mktemp("tree")

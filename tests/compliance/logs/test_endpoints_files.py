@@ -287,7 +287,7 @@ VALUES = st.recursive(
 READERS = (read_config, read_summary_json, read_accuracy_json, read_audit_json)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.dictionaries(NAMED, VALUES, max_size=6))
 def test_any_members_can_be_read(tmp_path_factory, members):
     folder = tmp_path_factory.mktemp("any")
@@ -303,7 +303,7 @@ def test_any_members_can_be_read(tmp_path_factory, members):
     official_values(config_file.members, loaded, loaded)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.binary(max_size=300) | st.text(alphabet=" \n:-[]{}&*!|>'\"#?,ab<1.\t%@", max_size=200).map(str.encode))
 def test_any_bytes_are_read_or_refused(tmp_path_factory, data):
     path = written(tmp_path_factory.mktemp("any"), data)

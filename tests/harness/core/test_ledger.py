@@ -152,7 +152,7 @@ EVENTS = st.lists(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(events=EVENTS, first_tokens=st.booleans())
 def test_whatever_comes_loadgen_hears_one_first_and_one_answer_in_order(events, first_tokens):
     """Events name ids 0..5 (6 and 7 were never issued), of the right worker or another, with any token count."""
