@@ -164,7 +164,7 @@ def same_length(subject: Subject) -> Iterator[Finding | Skip]:
 def significant(subject: Subject) -> Iterator[Finding | Skip]:
     """A score of fewer than five significant figures lies further from its limits than its last digit may hide.
 
-    A warning: where it does not, rounding may have made it pass.
+    A warning: where it does not, rounding may have made it pass. A score that is the limit itself is let pass.
     """
     text, scenario = result_of(subject).accuracy_text, result_of(subject).scenario
     for target in benchmark_of(subject).targets(scenario) if text else ():
@@ -174,7 +174,7 @@ def significant(subject: Subject) -> Iterator[Finding | Skip]:
             continue
         half = 0.5 * 10 ** -len(printed.partition(".")[2])
         for limit in (target.minimum, target.maximum):
-            if limit is not None and abs(scores[-1].value - limit) < half:
+            if limit is not None and 0 < abs(scores[-1].value - limit) < half:
                 where = f"{result_of(subject).accuracy.folder}/accuracy.txt"
                 expected = f"{target.metric} in five significant figures, to compare with {amount(limit)}"
                 finding = Finding(where, expected, f"{target.metric} = {printed}", line=scores[-1].line)

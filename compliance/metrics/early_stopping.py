@@ -47,13 +47,19 @@ def discarded_queries(queries: int, percentile: float) -> int | None:
     """
     if not enough_queries(queries, 1, percentile):
         return None
-    least, most = 1, max(1, math.ceil(queries * (1 - percentile)))
-    while least < most:
-        middle = (least + most + 1) // 2
+    share = 1 - percentile
+    guess = int(queries * share - _NORMAL_QUANTILE * math.sqrt(queries * share * percentile))
+    least, most, step = max(1, guess), max(2, guess + 1), 1
+    while not enough_queries(queries, least, percentile):
+        least, most, step = max(1, least - step), least, step * 2
+    while enough_queries(queries, most, percentile):
+        least, most, step = most, most + step, step * 2
+    while most - least > 1:
+        middle = (least + most) // 2
         if enough_queries(queries, middle, percentile):
             least = middle
         else:
-            most = middle - 1
+            most = middle
     return least - 1
 
 
