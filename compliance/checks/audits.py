@@ -27,7 +27,7 @@ _VERIFY_FILES = (
     (AuditId.TEST09, VERIFY_LENGTH),
 )
 _AS_UTF8 = "Save it as UTF-8 (in PowerShell: `... | Out-File -Encoding utf8NoBOM FILE`)."
-_RUN_IT = "Run the audit for this scenario (`weighbridge run --only audit`) and copy its folder."
+_RUN_IT = "Run the audit for this scenario (`weighbridge run CAMPAIGN --only SCENARIO/TESTxx`); copy its folder."
 
 
 def audit_folder(subject: Subject, audit: AuditId) -> str:

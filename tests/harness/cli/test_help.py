@@ -1,4 +1,5 @@
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -62,6 +63,34 @@ def test_rules_and_check_need_neither_engine_nor_loadgen():
     code, heavy, _ = probe("rules", "demo")
     assert code == 0
     assert {"torch", "vllm", "mlperf_loadgen", "matplotlib"}.isdisjoint(heavy)
+
+
+def named_commands():
+    """Every command that a message or a docstring tells to give, with the options it names: (command, options)."""
+    texts = (
+        path.read_text("utf-8")
+        for folder in ("compliance", "harness", "sut", "submission_templates")
+        for path in sorted((ROOT / folder).rglob("*"))
+        if path.suffix in {".py", ".j2", ".toml"}
+    )
+    found = (match[1] for text in texts for match in re.finditer(r"`weighbridge ([a-z][^`]*)`", text))
+    return sorted(
+        {
+            (words[0], tuple(word for word in words if word.startswith("--")))
+            for given in found
+            if (words := given.split())
+        }
+    )
+
+
+@pytest.mark.parametrize(("command", "options"), named_commands(), ids=str)
+def test_what_messages_tell_to_run_is_there(command, options, capsys):
+    from harness.cli import main
+
+    assert main([command, "--help"]) == 0
+    helped = capsys.readouterr().out
+    group = command in {"systems", "dataset"}
+    assert [option for option in options if not group and option not in helped and option != "--help"] == []
 
 
 @pytest.mark.parametrize("command", COMMANDS)
