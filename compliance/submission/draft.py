@@ -58,8 +58,21 @@ class Step:
 
     def line(self) -> str:
         """The step on one line."""
-        arrow = f" -> {self.to}" if self.to else ""
-        return f"{self.verb:<8} {self.path}{arrow}{f'  ({self.reason})' if self.reason else ''}"
+        return " ".join((f"{self.verb:<8} {self.path}", *self._rest()))
+
+    def lines(self, width: int) -> tuple[str, ...]:
+        """The step on one line where so many columns hold it; else whereto and why on the next, or on one each."""
+        line = self.line()
+        if len(line) <= width:
+            return (line,)
+        together = f"      {' '.join(self._rest()).strip()}"
+        apart = (f"      {part.strip()}" for part in self._rest())
+        rest = (together,) if self._rest() and len(together) <= width else apart
+        return (f"{self.verb:<8} {self.path}", *rest)
+
+    def _rest(self) -> tuple[str, ...]:
+        whereto = (f"-> {self.to}",) if self.to else ()
+        return (*whereto, f" ({self.reason})") if self.reason else whereto
 
 
 @dataclass(frozen=True, slots=True)

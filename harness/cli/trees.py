@@ -8,6 +8,7 @@ import typer
 if TYPE_CHECKING:
     from harness.package.trees import Planned
 
+_COLUMNS = 80
 Tree = Annotated[
     Path, typer.Argument(metavar="TREE", exists=True, file_okay=False, help="The submission tree; it is only read.")
 ]
@@ -64,7 +65,7 @@ def _finish(planned: "Planned", out: Path, *, apply: bool) -> None:
 
     plan, target, place = planned.plan, planned.target(out), plain(str(out))
     for step in plan.steps:
-        typer.echo(step.line())
+        typer.echo("\n".join(step.lines(_COLUMNS)))
     for note in plan.notes:
         typer.echo(f"note: {note}", err=True)
     if plan.problems:

@@ -71,3 +71,16 @@ def test_a_step_is_one_line(step, line):
 )
 def test_names_print_harmlessly(name, shown):
     assert harmless(name) == shown
+
+
+@pytest.mark.parametrize(
+    ("width", "lines"),
+    [
+        (22, ("move     a -> b  (why)",)),
+        (21, ("move     a", "      -> b  (why)")),
+        (16, ("move     a", "      -> b", "      (why)")),
+    ],
+)
+def test_a_step_that_is_too_wide_takes_several_lines(width, lines):
+    assert Step("move", "a", "b", "why").lines(width) == lines
+    assert Step("remove", "a").lines(1) == ("remove   a",)

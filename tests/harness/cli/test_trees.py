@@ -31,7 +31,7 @@ def test_to_the_new_layout_and_back(weighbridge, tree, tmp_path):
     there, back = tmp_path / "there", tmp_path / "back"
     code, out, err = weighbridge("package", "--from", tree, "--to-layout", "v6.1", "--out", there, "--apply")
     assert code == 0, err
-    assert "node8_Offline.json -> closed/Acme/results/node8/llama2-70b-99.9/Offline/measurements.json" in out
+    assert "node8_Offline.json\n      -> closed/Acme/results/node8/llama2-70b-99.9/Offline/measurements.json\n" in out
     assert f"next: weighbridge check {there} --round v6.1" in out
     assert weighbridge("package", "--from", there, "--to-layout", "v5.1", "--out", back, "--apply")[0] == 0
     assert snapshot(back) == before == snapshot(tree)
