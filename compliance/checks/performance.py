@@ -237,6 +237,27 @@ def network_sut_name(subject: Subject) -> Iterator[Finding | Skip]:
 
 
 @check(
+    "PERF-019",
+    "a network system's name comes from the SUT",
+    "inference_rules.adoc:499-509",
+    Scope.RESULT,
+    (*_LOG, "description"),
+    fix="Let the SUT's name be asked for over the network each time, and keep no copy of it at LoadGen's side.",
+)
+def network_round_trip(subject: Subject) -> Iterator[Finding | Skip]:
+    """Where is_network is "true", LoadGen's call for the SUT's name took time, as a round trip does. A warning."""
+    description = system_of(subject).description
+    flag = description.members.get("is_network") if description else None
+    if str(flag).lower() != "true":
+        yield Skip("is_network is not true")
+        return
+    run, key = result_of(subject).performance, "get_sut_name_duration_ns"
+    took_ns = run.detail.number(key) if run.detail else None
+    if took_ns is None or not took_ns > 0:
+        yield strictly(about(run, key, f"{key} > 0"), Severity.WARNING)
+
+
+@check(
     "PERF-012",
     "the run lasted as long as asked",
     "inference_rules.adoc:132-170",

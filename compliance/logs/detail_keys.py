@@ -97,6 +97,7 @@ _RUN = (
     "generated_query_count",
     "generated_query_duration",
     "generated_samples_per_query",
+    "get_sut_name_duration_ns",
     "loaded_qsl_set",
     "loadgen_build_date_utc",
     "loadgen_git_commit_date",

@@ -100,6 +100,7 @@ CASES = (
     Broken("PERF-010", perf(effective_sample_concatenate_permutation=False), STRICT),
     Broken("PERF-010", perf(base=opened, effective_sample_concatenate_permutation=False), NONE, name="open"),
     Broken("PERF-011", perf(base=network, sut_name="acme"), BOTH, also=("LOG-013",)),
+    Broken("PERF-019", perf(base=network, get_sut_name_duration_ns=0), NONE),
     Broken("PERF-012", perf(result_min_duration_met=False), STRICT),
     Broken("PERF-013", perf(result_min_queries_met=False), STRICT),
     Broken("PERF-201", perf(base=on_mi300x, **rates(130_000)), STRICT),

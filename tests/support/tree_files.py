@@ -66,6 +66,7 @@ def _common(round_: Round, rules: BenchmarkRules, scenario: Scenario, mode: str,
     return {
         "loadgen_version": f"{_release(round_)} @ 0123456789",
         "sut_name": "Network SUT acme" if division == "network" else "acme",
+        "get_sut_name_duration_ns": 84_000 if division == "network" else 250,
         "qsl_reported_total_count": rules.dataset_size,
         "requested_use_token_latencies": rules.token_latencies,
         "effective_scenario": scenario.loadgen_name,
