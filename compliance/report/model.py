@@ -9,6 +9,7 @@ from compliance.judge import INVALID, NOT_JUDGED, VALID, JudgedResult, Judgement
 from compliance.metrics.performance import read_metric
 from compliance.report.accuracy import AccuracyValue, accuracy_values, finite
 from compliance.report.listing import Listing, listings
+from compliance.report.round_hint import NO_MISMATCH, Mismatch, hint_text
 from compliance.version import VERSION
 from compliance.vocabulary import Profile, Severity
 from compliance.waivers import Waiver
@@ -105,8 +106,8 @@ class ReportResult:
 class Report:
     """A whole report. `findings` and `checks` are those of the tree, submitters and systems; a result's stand with it.
 
-    `round_basis` says what the round was found by, `round_notes` what speaks against it, `round_hint` that the logs'
-    seeds are another round's.
+    `round_basis` says what the round was found by, `round_notes` what speaks against it, `mismatch` whose the seeds or
+    the layout are where they are another round's.
     """
 
     tool: Tool
@@ -121,7 +122,12 @@ class Report:
     checks: tuple[ReportCheck, ...] = ()
     round_basis: tuple[str, ...] = ()
     round_notes: tuple[str, ...] = ()
-    round_hint: str = ""
+    mismatch: Mismatch = NO_MISMATCH
+
+    @property
+    def round_hint(self) -> str:
+        """The one sentence on a tree of another round or layout; empty where nothing speaks against the round."""
+        return hint_text(self.mismatch, self.round)
 
     @property
     def exit_code(self) -> int:

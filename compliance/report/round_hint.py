@@ -1,9 +1,10 @@
 """The one hint on a tree that is of another round or layout than it is judged by, and the findings it stands for."""
 
-import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from compliance.report.model import Report, ReportFinding
+if TYPE_CHECKING:
+    from compliance.report.model import Report, ReportFinding
 
 _OF_SEEDS = frozenset({"PERF-002", "PERF-003", "PERF-004", "PERF-102", "PERF-103", "ACC-010", "LOG-011"})
 """Seeds and LoadGen's release."""
@@ -16,7 +17,6 @@ _OF_AUDIT_RUNS = frozenset({"AUD-008", "AUD-014"})
 """Findings about an audit's run, whose message begins with the id of the check that was made of it."""
 _SEEDS, _LAYOUT, _BOTH = "these seeds are", "this layout is", "these seeds and this layout are"
 _UNKNOWN = "these logs are of no round known here"
-_HINT = re.compile(rf"({_SEEDS}|{_LAYOUT}|{_BOTH}) (\S+)'s, not \S+'s: ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +29,9 @@ class Mismatch:
     seeds_of: str = ""
     layout_of: str = ""
     unknown: str = ""
+
+
+NO_MISMATCH = Mismatch()
 
 
 def hint_text(mismatch: Mismatch, judged_by: str) -> str:
@@ -45,13 +48,10 @@ def hint_text(mismatch: Mismatch, judged_by: str) -> str:
     return ""
 
 
-def collapsed(report: Report, finding: ReportFinding) -> bool:
+def collapsed(report: "Report", finding: "ReportFinding") -> bool:
     """Whether the hint stands in place of a finding that follows from what it says."""
-    if not report.round_hint:
-        return False
+    mismatch = report.mismatch
     inner = finding.message.partition(":")[0] if finding.id in _OF_AUDIT_RUNS else finding.id
-    said = _HINT.match(report.round_hint)
-    subject = said[1] if said else _SEEDS
-    if subject in {_LAYOUT, _BOTH} and finding.id in _OF_LAYOUT:
+    if mismatch.layout_of and finding.id in _OF_LAYOUT:
         return finding.found.startswith(_NOTHING_THERE)
-    return subject != _LAYOUT and (inner in _OF_SEEDS or finding.id in _OF_BENCHMARKS)
+    return bool(mismatch.seeds_of or mismatch.unknown) and (inner in _OF_SEEDS or finding.id in _OF_BENCHMARKS)

@@ -8,7 +8,7 @@ from compliance.discovery.rounds import Detection, detect_round
 from compliance.errors import UndecidedRound, UnknownRound, UnreadableFile
 from compliance.report.model import NAMED, Report, build_report
 from compliance.report.plain import one_line
-from compliance.report.round_hint import Mismatch, hint_text
+from compliance.report.round_hint import NO_MISMATCH, Mismatch, hint_text
 from compliance.rulebook.rounds import benchmark_of, load_round, round_marks, round_names
 from compliance.streaming import judge_streaming
 from compliance.submission.manifest import manifest_path, read_manifest
@@ -27,13 +27,19 @@ _OF_MLPERF = re.compile(r"v\d+\.\d+")
 class RoundChoice:
     """The round a tree is judged by and what the choice rests on, in words.
 
-    `notes` speak against it. `hint` says that the seeds or the layout are another round's; empty where they are not.
+    `notes` speak against it. `mismatch` says whose the seeds or the layout are where they are
+    another round's.
     """
 
     name: str
     basis: tuple[str, ...]
     notes: tuple[str, ...] = ()
-    hint: str = ""
+    mismatch: Mismatch = NO_MISMATCH
+
+    @property
+    def hint(self) -> str:
+        """What the mismatch means and what to run, in one sentence; empty where there is none."""
+        return hint_text(self.mismatch, self.name)
 
 
 def choose_round(tree: Path, named: str | None = None, submitter: str | None = None) -> RoundChoice:
@@ -51,14 +57,16 @@ def choose_round(tree: Path, named: str | None = None, submitter: str | None = N
     found = detect_round(tree, marks, _knows, submitter)
     layouts = layout_rounds(tree, marks, submitter)
     if named is not None:
-        return RoundChoice(named, NAMED, hint=_hint(found, layouts, named))
+        return RoundChoice(named, NAMED, mismatch=_mismatch(found, layouts, named))
     packaged = packaged_round(tree)
     if packaged is not None:
-        return RoundChoice(packaged, ("the manifest beside the tree names it",), hint=_hint(found, layouts, packaged))
+        basis = ("the manifest beside the tree names it",)
+        return RoundChoice(packaged, basis, mismatch=_mismatch(found, layouts, packaged))
     if found.round_name is not None:
-        hint = _hint(found, layouts, found.round_name)
-        told = tuple(note for note in found.contradictions if not (hint and note.startswith(_LAYOUT_NOTE)))
-        return RoundChoice(found.round_name, found.basis, told, hint)
+        mismatch = _mismatch(found, layouts, found.round_name)
+        hinted = mismatch != NO_MISMATCH
+        told = tuple(note for note in found.contradictions if not (hinted and note.startswith(_LAYOUT_NOTE)))
+        return RoundChoice(found.round_name, found.basis, told, mismatch)
     if found.unknown:
         raise UnknownRound(
             f"round not known: the logs are of {one_line(found.unknown)}; rules are here for {', '.join(names)}."
@@ -77,17 +85,17 @@ def _knows(round_name: str, benchmark: str) -> bool:
     return benchmark_of(load_round(round_name), benchmark) is not None
 
 
-def _hint(found: Detection, layouts: tuple[str, ...], round_name: str) -> str:
-    """That the tree's seeds or its layout are another round's, once, in place of an error per seed and per file."""
+def _mismatch(found: Detection, layouts: tuple[str, ...], round_name: str) -> Mismatch:
+    """Whether the tree's seeds or its layout are another round's: once, in place of an error per seed and per file."""
     if found.unknown:
-        return hint_text(Mismatch(unknown=found.unknown), round_name)
+        return Mismatch(unknown=found.unknown)
     other = ""
     if found.by_seeds and round_name not in found.by_seeds:
         other = found.round_name if found.round_name in found.by_seeds else found.by_seeds[0]
     layout = ""
     if layouts and round_name not in layouts:
         layout = other if other in layouts else layouts[-1]
-    return hint_text(Mismatch(other, layout), round_name)
+    return Mismatch(other, layout)
 
 
 def packaged_round(tree: Path) -> str | None:
@@ -118,4 +126,4 @@ def judge_tree(
 
 def with_choice(report: Report, choice: RoundChoice) -> Report:
     """The report that tells what its round rests on."""
-    return replace(report, round_basis=choice.basis, round_notes=choice.notes, round_hint=choice.hint)
+    return replace(report, round_basis=choice.basis, round_notes=choice.notes, mismatch=choice.mismatch)

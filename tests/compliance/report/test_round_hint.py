@@ -47,9 +47,7 @@ def test_the_hint_says_what_is_wrong_and_what_to_run(mismatch, text):
 def test_the_hint_stands_for_what_follows_from_it_alone(mismatch, stands_for, tmp_path):
     tree = clean_tree("llama2-70b-99.9", round_name="v5.1").write(tmp_path)
     round_ = load_round("v6.1")
-    report = replace(
-        build_report(judge(discover(tree, round_), round_), Profile.STRICT), round_hint=hint_text(mismatch, "v6.1")
-    )
+    report = replace(build_report(judge(discover(tree, round_), round_), Profile.STRICT), mismatch=mismatch)
     ids = {one.id for one in report.every_finding()}
     assert ids >= SEEDS | LAYOUT - {"AUD-001"}
     assert {one.id for one in report.every_finding() if collapsed(report, one)} == stands_for & ids
@@ -60,5 +58,5 @@ def test_an_empty_file_is_no_matter_of_the_layout(tmp_path):
     tree.texts[tree.path("Server", "README.md")] = ""
     round_ = load_round("v6.1")
     report = build_report(judge(discover(tree.write(tmp_path), round_), round_), Profile.STRICT)
-    hinted = replace(report, round_hint=hint_text(Mismatch(layout_of="v5.1"), "v6.1"))
+    hinted = replace(report, mismatch=Mismatch(layout_of="v5.1"))
     assert [collapsed(hinted, one) for one in report.every_finding() if one.id == "MEAS-003"] == [False]

@@ -15,6 +15,7 @@ from compliance.explain import explain
 from compliance.judge import judge
 from compliance.report.model import build_report
 from compliance.report.plain import plain
+from compliance.report.round_hint import Mismatch
 from compliance.report.sarif import SCHEMA, render_sarif, uri
 from compliance.vocabulary import Profile
 from compliance.waivers import Waiver
@@ -187,8 +188,8 @@ def read(found):
 def test_the_hint_on_a_wrong_round_is_a_notification(tmp_path):
     found = report(clean_tree(), tmp_path)
     assert "toolConfigurationNotifications" not in read(found)["invocations"][0]
-    (invocation,) = read(replace(found, round_hint="these seeds are\nv6.0's"))["invocations"]
-    told = {"level": "warning", "message": {"text": "these seeds are\\nv6.0's"}}
+    (invocation,) = read(replace(found, mismatch=Mismatch(unknown="LoadGen\n7.0")))["invocations"]
+    told = {"level": "warning", "message": {"text": "these logs are of no round known here: LoadGen\\n7.0"}}
     assert invocation["toolConfigurationNotifications"] == [told]
 
 
