@@ -15,6 +15,7 @@ MAX_BODY_BYTES = 4 << 20
 """Beyond this a text is not decoded: the objects of a hostile one take many times its size."""
 
 _PART_BYTES = 1 << 18
+_MOST_BRACKETS = 10_000
 _OF_A_LIST = b"0123456789,"
 _MOST_KNOWN_BYTES = 8 << 20
 _LONGEST_KNOWN_BYTES = 2 << 20
@@ -80,25 +81,29 @@ def decode_block(text: bytes, marker: bytes) -> list[BlockRecord] | None:
         records = _RECORDS.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
-    return records if len(records) == len(lines) else None
+    left = [one for one in records if one.key == DROPPED_KEY and one.value != []]
+    return records if len(records) == len(lines) and not left else None
 
 
 def _without_lists(text: bytes, head: bytes) -> bytes | None:
-    """The text with the lists of loaded_qsl_set emptied; None when one of them is not digits and commas."""
-    named = b'"%b"' % DROPPED_KEY.encode()
-    before, after = head + b'"key": ', named + b', "value": ['
+    """The text with the lists of loaded_qsl_set emptied; None when one of them is not digits and commas.
+
+    A list that is spaced otherwise stays. Brackets are looked for, not names: they are rare, and found at once.
+    """
+    before = head + b'"key": "%b", "value": [' % DROPPED_KEY.encode()
     parts: list[bytes] = []
-    position = 0
-    while (at := text.find(named, position)) >= 0:
-        start = at + len(after)
-        end = text.find(b"]", start)
-        # A value that is no list, or a record that is spaced otherwise, is looked at line by line.
-        if end < 0 or not (text.startswith(after, at) and text.endswith(before, 0, at)):
+    position = odd = 0
+    at = text.find(b"[")
+    while at >= 0:
+        if text.endswith(before, 0, at + 1):
+            end = text.find(b"]", at)
+            if end < 0 or not KNOWN_LISTS.sound(text, at + 1, end):
+                return None
+            parts.append(text[position : at + 1])
+            position = end
+        elif (odd := odd + 1) > _MOST_BRACKETS:
             return None
-        if not KNOWN_LISTS.sound(text, start, end):
-            return None
-        parts.append(text[position:start])
-        position = end
+        at = text.find(b"[", max(position, at + 1))
     return b"".join((*parts, text[position:])) if parts else text
 
 

@@ -34,16 +34,24 @@ class CountsSeen:
 
     def take(self, text: bytes, line: int) -> None:
         """Takes whole lines, the first of which has this number."""
-        for match in _COUNT.finditer(text):
-            self._answers += 1
-            tokens = int(match[1])
-            if self._shortest is None or tokens < self._shortest.tokens:
-                self._shortest = Extreme(tokens, line + text.count(b"\n", 0, match.start()))
-            if self._longest is None or tokens > self._longest.tokens:
-                self._longest = Extreme(tokens, line + text.count(b"\n", 0, match.start()))
+        found = list(map(int, _COUNT.findall(text)))
+        if not found:
+            return
+        self._answers += len(found)
+        least, most = min(found), max(found)
+        if self._shortest is None or least < self._shortest.tokens:
+            self._shortest = _first(text, least, line)
+        if self._longest is None or most > self._longest.tokens:
+            self._longest = _first(text, most, line)
 
     def counts(self) -> TokenCounts | None:
         """What was seen so far; None where no line holds a count."""
         if self._shortest is None or self._longest is None:
             return None
         return TokenCounts(self._answers, self._shortest, self._longest)
+
+
+def _first(text: bytes, tokens: int, line: int) -> Extreme:
+    """The first answer of so many tokens, and its line."""
+    at = next(match.start() for match in _COUNT.finditer(text) if int(match[1]) == tokens)
+    return Extreme(tokens, line + text.count(b"\n", 0, at))
