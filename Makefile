@@ -72,7 +72,7 @@ test-full: test
 	$(PY) -m pytest -m "slow and not engine"
 
 bench: engine
-	@$(PY) -m tests.bench --out build/bench.json
+	@$(PY) -m tests.benchmarks --out build/bench.json
 
 clean:
 	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage .coverage.*

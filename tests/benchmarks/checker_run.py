@@ -1,4 +1,4 @@
-"""One judgement in a process of its own: `python -m tests.bench.checker_run TREE ROUND JOBS`. Prints what it took."""
+"""One judgement in a process of its own: `python -m tests.benchmarks.checker_run TREE ROUND JOBS`. Prints what it took."""
 
 import json
 import resource

@@ -1,6 +1,6 @@
 """The yardstick: LoadGen with a null SUT inline in its callback, in a process of its own. Prints one JSON object.
 
-Usage: python -m tests.bench.inline SCENARIO QPS SAMPLES FOLDER
+Usage: python -m tests.benchmarks.inline SCENARIO QPS SAMPLES FOLDER
 """
 
 import array

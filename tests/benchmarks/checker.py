@@ -20,7 +20,7 @@ import psutil
 from compliance.errors import UnreadableFile
 from compliance.logs import detail_blocks
 from compliance.logs.detail import read_checked
-from tests.bench.checker_trees import (
+from tests.benchmarks.checker_trees import (
     base_tree,
     break_one,
     corpus_systems,
@@ -29,7 +29,7 @@ from tests.bench.checker_trees import (
     results_folders,
     systems,
 )
-from tests.bench.stats import Row, paired
+from tests.benchmarks.stats import Row, paired
 from tests.support.mutation import outcomes, reader_of
 from tests.support.trees import DETAIL
 
@@ -92,7 +92,7 @@ def _resident_mb(process: psutil.Process) -> list[float]:
 
 def judged(tree: Path, jobs: int, round_name: str = ROUND) -> Measured:
     """One judgement of a tree by this checker."""
-    command = [sys.executable, "-m", "tests.bench.checker_run", str(tree), round_name, str(jobs)]
+    command = [sys.executable, "-m", "tests.benchmarks.checker_run", str(tree), round_name, str(jobs)]
     seconds, single, together, began, printed = measure(command)
     figures = json.loads(printed)
     first = figures["first_finding_at"]

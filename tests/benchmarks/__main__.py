@@ -16,9 +16,9 @@ from harness.demo.assets import find
 from harness.demo.fetch import default_cache
 from sut.dataset import TokenDataset, write_dataset
 from sut.protocol import Sampling
-from tests.bench import harness_runs
-from tests.bench.checker import FOLDERS, checker
-from tests.bench.stats import Row, paired, save, table
+from tests.benchmarks import harness_runs
+from tests.benchmarks.checker import FOLDERS, checker
+from tests.benchmarks.stats import Row, paired, save, table
 
 ANSWER_TOKENS = 300
 OFFLINE_SAMPLES, OFFLINE_PAIRS = 200_000, 3
@@ -31,7 +31,7 @@ def inline(scenario: str, qps: float, samples: int, folder: Path) -> dict[str, f
     """The same test with a null SUT inside LoadGen's callback."""
     folder.mkdir(parents=True)
     arguments = [scenario, str(qps), str(samples), str(folder)]
-    subprocess.run([sys.executable, "-m", "tests.bench.inline", *arguments], check=True, capture_output=True)
+    subprocess.run([sys.executable, "-m", "tests.benchmarks.inline", *arguments], check=True, capture_output=True)
     log = read_detail(folder / "mlperf_log_detail.txt")
     return {key: float(number) for key in log.records if (number := log.number(key)) is not None}
 
@@ -79,7 +79,7 @@ def engine(folder: Path, pairs: int) -> list[Row]:
     source, dataset = TokenDataset.open(assets.dataset), folder / "prompts"
     prompts = [source.tokens(index).tolist() for index in range(ENGINE_SAMPLES)]
     write_dataset(dataset, "bench", prompts, source="demo", licence="as the demo's", tokenizer_sha256="")
-    command = [sys.executable, "-m", "tests.bench.direct", str(dataset), str(assets.model)]
+    command = [sys.executable, "-m", "tests.benchmarks.direct", str(dataset), str(assets.model)]
     command += [str(ENGINE_SAMPLES), str(ENGINE_TOKENS)]
     with (
         (folder / "direct.log").open("wb") as log,

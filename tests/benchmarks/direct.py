@@ -1,6 +1,6 @@
 """The engine driven directly: no LoadGen, no sockets. One line on stdin, one run, tokens per second on stdout.
 
-Usage: python -m tests.bench.direct DATASET MODEL SAMPLES NEW_TOKENS
+Usage: python -m tests.benchmarks.direct DATASET MODEL SAMPLES NEW_TOKENS
 """
 
 import os
