@@ -90,6 +90,7 @@ def check(  # noqa: PLR0913 - one parameter per option
     """Judge a submission tree: one verdict per result, by the official checker and by the rules as written."""
     from compliance.vocabulary import Profile  # noqa: PLC0415
     from harness.cli import outputs  # noqa: PLC0415
+    from harness.cli.progress import counted  # noqa: PLC0415
     from harness.package.judging import choose_round, judge_tree, with_choice  # noqa: PLC0415
 
     root = Path(tree)
@@ -102,7 +103,9 @@ def check(  # noqa: PLR0913 - one parameter per option
     outputs.refuse_unfit(output, root, "--output")
     outputs.refuse_unfit(csv_official, root, "--csv-official")
     choice = choose_round(root, round_name, submitter)
-    report = with_choice(judge_tree(root, choice.name, Profile(profile), submitter, waivers, jobs), choice)
+    with counted("systems") as seen:
+        judged = judge_tree(root, choice.name, Profile(profile), submitter, waivers, jobs, seen)
+    report = with_choice(judged, choice)
     if form != "text":
         _say_choice(choice, named=round_name is not None)
     outputs.deliver(report, render(report), output)

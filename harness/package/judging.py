@@ -1,6 +1,7 @@
 """Judging a submission tree by the rules of a round: discovery, checks and report in one call."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from compliance.report.model import NAMED, Report, build_report
 from compliance.report.plain import one_line
 from compliance.report.round_hint import NO_MISMATCH, Mismatch, hint_text
 from compliance.rulebook.rounds import benchmark_of, load_round, round_marks, round_names
-from compliance.streaming import judge_streaming
+from compliance.streaming import JudgedSystem, judge_streaming
 from compliance.submission.manifest import manifest_path, read_manifest
 from compliance.vocabulary import Profile
 from compliance.waivers import load_waivers
@@ -114,14 +115,15 @@ def judge_tree(
     submitter: str | None = None,
     waivers: Path | None = None,
     jobs: int | None = None,
+    seen: Callable[[JudgedSystem], None] | None = None,
 ) -> Report:
-    """The report on a tree, judged in so many processes (None: as many as pay).
+    """The report on a tree, judged in so many processes (None: as many as pay); `seen` is told of each system.
 
     Raises RuleError for an unknown round, UnreadableFile for a wrong waiver file.
     """
     round_ = load_round(round_name)
     known = load_waivers(waivers) if waivers else ()
-    return build_report(judge_streaming(tree, round_, submitter, judged_by(jobs)), profile, known)
+    return build_report(judge_streaming(tree, round_, submitter, judged_by(jobs), seen), profile, known)
 
 
 def with_choice(report: Report, choice: RoundChoice) -> Report:
