@@ -18,6 +18,8 @@ def counted(what: str, stream: TextIO | None = None, silent_s: float = _SILENT_S
         return
     from tqdm import tqdm  # noqa: PLC0415 - needed on a terminal alone
 
+    # Its thread, which wakes up slow bars, would keep a process from being forked.
+    tqdm.monitor_interval = 0
     with tqdm(desc="judged", unit=f" {what}", delay=silent_s, leave=False, file=shown_on, dynamic_ncols=True) as bar:
 
         def done(_: object) -> None:

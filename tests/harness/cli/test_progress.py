@@ -1,4 +1,5 @@
 import io
+import threading
 
 from harness.cli.progress import counted
 
@@ -20,6 +21,13 @@ def test_a_terminal_sees_how_many_are_done_and_nothing_is_left_behind():
     assert "judged" in text
     assert "systems" in text
     assert not text.rpartition("\r")[2].strip()
+
+
+def test_no_thread_is_started_that_would_keep_a_process_from_being_forked():
+    before = threading.active_count()
+    with counted("systems", Terminal(), 0) as done:
+        done(None)
+        assert threading.active_count() == before
 
 
 def test_a_short_command_and_a_pipe_see_nothing():
