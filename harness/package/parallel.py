@@ -11,7 +11,7 @@ from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from compliance.checks.model import Check, CheckFunction, Outcome
+from compliance.checks.model import Check, CheckFunction, Outcome, State, Verdicts
 from compliance.checks.registry import all_checks
 from compliance.judge import ended, internal_check
 from compliance.streaming import Job, JudgedSystem, Systems, one_by_one
@@ -137,13 +137,40 @@ def _by_function() -> dict[CheckFunction, Check]:
     return {check.function: check for check in all_checks()}
 
 
-def _without_findings(outcome: Outcome) -> tuple[Callable[..., Outcome], tuple[object, ...]]:
-    """An outcome as the process that takes it has it already; one with findings as it is."""
-    if outcome.findings:
-        return Outcome, (outcome.check, outcome.state, outcome.where, outcome.findings, outcome.reason)
-    return ended, (outcome.check, outcome.state, outcome.reason)
+@cache
+def _by_id() -> dict[str, Check]:
+    return {check.id: check for check in all_checks()}
+
+
+_Ended = str | tuple[str, str]
+"""A check that passed, by its id, or one that was skipped, with the reason."""
+
+
+def _in_short(verdicts: Verdicts) -> tuple[Callable[..., Verdicts], tuple[object, ...]]:
+    """Both verdicts with what has findings; of all else, which is nearly all, the ids."""
+    short: list[Outcome | _Ended] = [
+        outcome
+        if outcome.findings
+        else (outcome.check.id, outcome.reason)
+        if outcome.state is State.SKIP
+        else outcome.check.id
+        for outcome in verdicts.outcomes
+    ]
+    return _at_length, (verdicts.official, verdicts.strict, short)
+
+
+def _at_length(official: str, strict: str, short: list[Outcome | _Ended]) -> Verdicts:
+    return Verdicts(official, strict, tuple([_outcome(one) for one in short]))
+
+
+def _outcome(short: Outcome | _Ended) -> Outcome:
+    if isinstance(short, Outcome):
+        return short
+    if isinstance(short, str):
+        return ended(_by_id()[short], State.PASS)
+    return ended(_by_id()[short[0]], State.SKIP, short[1])
 
 
 # A check goes from process to process by its name: it is the same code on either side.
 copyreg.pickle(Check, _by_reference)
-copyreg.pickle(Outcome, _without_findings)
+copyreg.pickle(Verdicts, _in_short)
