@@ -7,7 +7,7 @@ WEIGHBRIDGE := $(VENV)/bin/weighbridge
 SUT ?= vllm-cpu
 OUT ?= build/demo
 OUT_FULL ?= build/demo-full
-BY_FILES := tests/compliance $(addprefix tests/harness/,campaign dataset evaluate plan)
+BY_FILES := tests/compliance $(addprefix tests/harness/,campaign dataset evaluate package plan report)
 BASE := $(VENV)/.weighbridge-base
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
