@@ -78,6 +78,9 @@ def _broken_lines(run: RunLogs, detail: DetailLog) -> Iterator[Finding]:
         yield from graded(finding, official=official, strict=strict)
 
 
+AUDIT_CONFIG = "audit.config"
+
+
 def _errors(run: RunLogs) -> Iterator[Finding]:
     """One finding per text of an error, however often it was logged, at its first line."""
     alike: dict[str, list[LogRecord]] = {}
@@ -256,8 +259,13 @@ def _release(run: RunLogs) -> str:
     fix="Take the audit.config away and repeat the performance run.",
 )
 def no_audit_settings(subject: Subject) -> Iterator[Finding | Skip]:
-    """performance_issue_unique, _same and accuracy_log_sampling_target are off in the performance run."""
+    """performance_issue_unique, _same and accuracy_log_sampling_target are off; no audit.config stands beside the log.
+
+    LoadGen takes one from its working folder without being asked.
+    """
     run = result_of(subject).performance
+    if AUDIT_CONFIG in run.files:
+        yield strictly(Finding(f"{run.folder}/{AUDIT_CONFIG}", "no audit.config in a performance run", "the file"))
     for setting in ("performance_issue_unique", "performance_issue_same", "accuracy_log_sampling_target"):
         key = f"effective_{setting}"
         value = run.detail.value(key) if run.detail else None

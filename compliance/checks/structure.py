@@ -184,8 +184,8 @@ def _names(run: RunLogs, required: tuple[str, ...], optional: tuple[str, ...]) -
             yield strictly(Finding(f"{run.folder}/{name}", f"the file {name}", "no such file"), Severity.WARNING)
     for name in run.files:
         if name not in {*required, *optional}:
-            expected = f"only {', '.join(required)}"
-            yield strictly(Finding(f"{run.folder}/{name}", expected, f'a file "{name}"'), Severity.WARNING)
+            found = f'a file "{name}"'
+            yield strictly(Finding(f"{run.folder}/{name}", "the files of the run alone", found), Severity.WARNING)
 
 
 _FILES = "Hold exactly LoadGen's files (and accuracy.txt) there; notes belong into README.md or documentation/."

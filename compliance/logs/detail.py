@@ -135,7 +135,8 @@ class _Building:
             if self.broken.complete(line, self):
                 self.broken = None
         elif self.marker is not None and line.strip():
-            self.note(LogProblem(number, "not a log record; skipped", recovered=True, official=True))
+            reason = "NUL bytes, as a crash leaves them; skipped" if b"\0" in line else "not a log record; skipped"
+            self.note(LogProblem(number, reason, recovered=True, official=True))
 
     def _take_line(self, number: int, line: bytes, offset: int) -> None:
         if len(line) > _MAX_LENIENT_BYTES:

@@ -1,6 +1,5 @@
 """The report for people: what is wrong, grouped by cause; a table of results; one last line that is the verdict."""
 
-from collections import Counter
 from collections.abc import Iterator
 
 from compliance.report.grouping import Group, grouped, last_line, shown
@@ -8,23 +7,19 @@ from compliance.report.model import NAMED, Report
 from compliance.report.plain import one_line
 from compliance.report.round_hint import collapsed
 from compliance.report.scores import score_tables
+from compliance.report.screen import entry, screens
 from compliance.report.table import summary_table
 from compliance.report.wrap import wrapped
-from compliance.vocabulary import Profile
+from compliance.vocabulary import Profile, Severity
 
-LINES_PER_RESULT = 24
-"""One screen."""
 _INDENT = " " * 10
-_WISHES = 4
-_PLACES = 3
-_LINES_PER_FIELD = 3
 
 
 def render_text(report: Report, verbose: bool = False, width: int = 80) -> str:  # noqa: FBT001, FBT002 - the agreed form
     """The report as text that ends in a line agreeing with the exit code; no line takes more than `width` columns.
 
-    By default at most a screen of findings per result: the gravest first, three places and three lines of a value each;
-    of the information only what the official checker rejects and strict does not. `verbose` shows all. Longer paths go
+    By default at most a screen of findings per result (`screens`); of the information only what the official checker
+    rejects and strict does not. `verbose` shows all. Longer paths go
     on in the next line, behind a slash. Characters that do not print are escaped.
     """
     lines = [*_head(report, width), ""]
@@ -59,36 +54,30 @@ def _findings(report: Report, *, verbose: bool, width: int) -> Iterator[str]:
     if report.round_hint:
         yield from _round_hint(report, verbose=verbose, width=width)
     groups = grouped(report, every=verbose)
-    printed, held_back = (groups, ()) if verbose else _of_one_screen(groups, width)
-    for group in printed:
-        yield from _group(group, width) if verbose else _screen(group, width)
+    printed, held_back = ([list(entry(group, width)) for group in groups], ()) if verbose else screens(groups, width)
+    for lines in printed:
+        yield from lines
         yield ""
     hidden = 0 if verbose else sum(not shown(finding) for finding in report.every_finding())
     if held_back:
-        kinds = f"{len(held_back)} more {'kind' if len(held_back) == 1 else 'kinds'} of finding"
-        named = ", ".join(dict.fromkeys(group.first.id for group in held_back))
-        yield from wrapped(f"and {kinds}: {named} (-v shows all)", width)
+        yield from wrapped(f"and {_held(held_back)} (-v shows all)", width)
     if hidden:
         yield f"{hidden} {'note' if hidden == 1 else 'notes'} of the other profile (-v shows them)"
-    if printed:
-        yield f"weighbridge explain {printed[0].first.id} tells what that check asks, and why"
-    if hidden or printed:
+    if groups:
+        yield f"weighbridge explain {groups[0].first.id} tells what that check asks, and why"
+    if hidden or groups:
         yield ""
 
 
-def _of_one_screen(groups: tuple[Group, ...], width: int) -> tuple[tuple[Group, ...], tuple[Group, ...]]:
-    """The groups that fit a screen for each result they bear on first, and one for the tree's own; then the others."""
-    used: Counter[str | None] = Counter()
-    printed, held_back = list[Group](), list[Group]()
+def _held(groups: tuple[Group, ...]) -> str:
+    """What there was no room for, by severity: how many kinds, and their ids."""
+    by_severity: dict[Severity, list[str]] = {}
     for group in groups:
-        size = len(_screen(group, width)) + 1
-        if used[group.owner] and used[group.owner] + size > LINES_PER_RESULT:
-            used[group.owner] = LINES_PER_RESULT
-            held_back.append(group)
-            continue
-        used[group.owner] += size
-        printed.append(group)
-    return tuple(printed), tuple(held_back)
+        by_severity.setdefault(group.severity, []).append(group.first.id)
+    return "; ".join(
+        f"{len(ids)} more {'kind' if len(ids) == 1 else 'kinds'} of {severity.value}: {', '.join(dict.fromkeys(ids))}"
+        for severity, ids in by_severity.items()
+    )
 
 
 def _round_hint(report: Report, *, verbose: bool, width: int) -> Iterator[str]:
@@ -98,64 +87,6 @@ def _round_hint(report: Report, *, verbose: bool, width: int) -> Iterator[str]:
     aside = "" if verbose or not hidden else f" ({follow} from that; -v shows them all)"
     yield from wrapped(f"{report.round_hint}{aside}", width, "ROUND   ", _INDENT)
     yield ""
-
-
-def _screen(group: Group, width: int) -> list[str]:
-    """The group with as much of it, of at most so many wishes and places, as a screen has lines for."""
-    sizes = ((wishes, places) for wishes in range(_WISHES, 0, -1) for places in range(_PLACES, 0, -1))
-    tries = (list(_group(group, width, wishes, places)) for wishes, places in sizes)
-    return next((lines for lines in tries if len(lines) < LINES_PER_RESULT), list(_group(group, width, 1, 1)))
-
-
-def _group(group: Group, width: int, wishes: int | None = None, places: int | None = None) -> Iterator[str]:
-    """One cause: what is wanted, what was found where, what to do.
-
-    Shows so many wishes and so many places of each, of a long value the beginning; without limits all of it, whole.
-    """
-    finding = group.first
-    most = None if places is None else _LINES_PER_FIELD
-    head = f"{finding.severity.value.upper():<8}{finding.id}  "
-    whole = f"{head}{finding.title}  [{finding.source}]"
-    beside = len(whole) <= width
-    if beside:
-        yield whole
-    else:
-        yield from wrapped(finding.title, width, head, _INDENT)
-    if finding.waiver is not None:
-        yield from _field("waived", f"until {finding.waiver.until}: {one_line(finding.waiver.reason)}", width, most)
-    for wish in group.wishes[:wishes]:
-        yield from _field("wanted", wish.first.expected, width, most)
-        yield from _found(wish, width, most, len(wish.findings) if places is None else places)
-    more = sum(len(wish.findings) for wish in group.wishes[wishes:]) if wishes is not None else 0
-    if more:
-        yield f"{_INDENT}and {more} more of that kind"
-    if finding.official_error:
-        yield from _field("", "the official checker rejects this; strict does not", width, most)
-    yield from _field("fix", finding.fix, width, None)
-    if places is None and not beside:
-        yield from _field("source", finding.source, width, None)
-
-
-def _found(group: Group, width: int, most: int | None, places: int) -> Iterator[str]:
-    """What was found and where: once for all places where it is the same, else place by place."""
-    if group.alike:
-        yield from _field("found", group.first.found, width, most)
-        yield from _field("", group.first.message, width, most)
-        for number, place in enumerate(group.places[:places]):
-            yield from _field("" if number else "at", place, width, None)
-        more = len(group.places) - places
-    else:
-        for finding in group.findings[:places]:
-            yield from _field("found", finding.found, width, most)
-            yield from _field("", finding.message, width, most)
-            yield from _field("at", finding.place, width, None)
-        more = len(group.findings) - places
-    if more > 0:
-        yield f"{_INDENT}and {more} more {'place' if more == 1 else 'places'}"
-
-
-def _field(name: str, text: str, width: int, most: int | None) -> Iterator[str]:
-    return wrapped(text, width, f"  {name:<8}", _INDENT, most)
 
 
 def _waivers(report: Report, width: int) -> Iterator[str]:

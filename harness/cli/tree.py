@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from harness.cli.campaign import CampaignFile, load
+from harness.cli.roots import existing_tree
 
 if TYPE_CHECKING:
     from harness.package.judging import RoundChoice
@@ -93,10 +94,7 @@ def check(  # noqa: PLR0913 - one parameter per option
     from harness.cli.progress import counted  # noqa: PLC0415
     from harness.package.judging import choose_round, judge_tree, with_choice  # noqa: PLC0415
 
-    root = Path(tree)
-    if not root.is_dir():
-        reason = "is no folder" if root.exists() else "does not exist"
-        raise typer.BadParameter(f"{tree!r} {reason}; give the root that holds closed/", param_hint="TREE")
+    root = existing_tree(Path(tree))
     if profile not in set(Profile):
         raise typer.BadParameter(f"{profile} is none of {', '.join(Profile)}", param_hint="--profile")
     render = outputs.renderer(form, verbose=verbose)

@@ -5,12 +5,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from harness.cli.roots import existing_tree
+
 if TYPE_CHECKING:
     from harness.package.trees import Planned
 
 _COLUMNS = 80
 Tree = Annotated[
-    Path, typer.Argument(metavar="TREE", exists=True, file_okay=False, help="The submission tree; it is only read.")
+    Path, typer.Argument(metavar="TREE", callback=existing_tree, help="The submission tree; it is only read.")
 ]
 RoundName = Annotated[
     str | None, typer.Option("--round", help="The round whose rules count; default: that of the manifest or the logs.")

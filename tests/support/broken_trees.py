@@ -152,6 +152,9 @@ CASES = (
     Broken("LOG-010", replaced(f"performance/run_1/{SUMMARY}", ": Server", ": Offline"), STRICT, name="scenario"),
     Broken("LOG-011", perf(loadgen_version="5.1.3 @ 0123456789"), NONE),
     Broken("LOG-012", perf(effective_accuracy_log_sampling_target=100), STRICT),
+    Broken(
+        "LOG-012", texts("performance/run_1/audit.config", "*.*.mode = 2\n"), STRICT, also=("STR-012",), name="left"
+    ),
     Broken("LAT-008", perf(requested_server_ttft_latency=2_000_000_001), STRICT, name="ttft"),
     Broken("LAT-008", perf(requested_server_tpot_latency=100_000_001), STRICT, name="tpot"),
     Broken("LAT-008", perf(base=opened, requested_server_tpot_latency=100_000_001), NONE, name="open"),

@@ -9,9 +9,10 @@ from compliance.discovery.submission import discover
 from compliance.judge import judge
 from compliance.report.model import build_report
 from compliance.report.plain import columns, plain
-from compliance.report.text import LINES_PER_RESULT, _findings, render_text
+from compliance.report.screen import LINES_PER_RESULT
+from compliance.report.text import _findings, render_text
 from compliance.rulebook.rounds import load_round
-from compliance.vocabulary import Profile
+from compliance.vocabulary import Profile, Severity
 from tests.support.broken_trees import CASES
 from tests.support.faults import stray_folder
 from tests.support.hostile_trees import hostile_tree
@@ -200,7 +201,7 @@ def test_what_is_held_back_is_counted_and_named(tmp_path):
     made.performance("Server", effective_min_duration_ms=1, result_validity="INVALID", early_stopping_met=False)
     found = report(made, tmp_path)
     short = render_text(found)
-    told = re.search(r"and (\d+) more kinds? of finding: ([^(]+) \(-v shows all\)", " ".join(short.split()))
+    told = re.search(r"and (\d+) more kinds? of error: ([^(;]+)(?:;[^(]+)? \(-v shows all\)", " ".join(short.split()))
     held_back = told[2].split(", ")
     assert len(held_back) == int(told[1])
     whole = render_text(found, verbose=True)
@@ -251,3 +252,17 @@ def test_more_wishes_than_a_screen_has_room_for_are_counted(tmp_path):
     found = report(made, tmp_path)
     assert "          and 2 more of that kind\n" in render_text(found)
     assert "more of that kind" not in render_text(found, verbose=True)
+
+
+def test_no_error_is_left_out_for_a_warning(tmp_path):
+    made = clean_tree()
+    made.remove(f"{made.submitter}/documentation/bandwidth.md")
+    for key in ("qsl", "sample_index", "schedule"):
+        made.performance("Server", **{f"effective_{key}_rng_seed": 1})
+    made.performance("Server", effective_min_duration_ms=1, early_stopping_met=False)
+    found = report(made, tmp_path)
+    short = render_text(found)
+    errors = {finding.id for finding in found.every_finding() if finding.severity is Severity.ERROR}
+    assert len(errors) > 3
+    for check_id in errors:
+        assert re.search(rf"^ERROR +{check_id}  ", short, re.MULTILINE), check_id
