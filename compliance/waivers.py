@@ -8,8 +8,12 @@ from pathlib import Path
 
 from compliance.checks.registry import all_checks, nearest
 from compliance.errors import UnreadableFile
+from compliance.judge import INTERNAL
+from compliance.logs.lines import decoded, read_bytes
 
 _KEYS = {"id", "reason", "until", "where"}
+_SHOWN_CHARACTERS = 60
+_GREATEST_SHOWN = 10**18
 _FORM = "each waiver is {id: PERF-007, reason: why, until: 2026-12-31} and may have where: a path that it is limited to"
 
 
@@ -53,14 +57,17 @@ def load_waivers(path: Path) -> tuple[Waiver, ...]:
 def _entries(path: Path) -> list[object]:
     import yaml  # noqa: PLC0415 - slow to import, and most trees are judged without waivers
 
+    text, utf8 = decoded(read_bytes(path))
+    kind = "TOML" if path.suffix == ".toml" else "YAML"
+    if not utf8:
+        raise UnreadableFile(path, f"not {kind} in UTF-8; save it as UTF-8")
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UnreadableFile(path, f"cannot be read as a waiver file ({error}); check the path") from error
-    try:
-        document: object = tomllib.loads(text) if path.suffix == ".toml" else yaml.safe_load(text)
-    except (tomllib.TOMLDecodeError, yaml.YAMLError) as error:
-        raise UnreadableFile(path, f"not {'TOML' if path.suffix == '.toml' else 'YAML'}: {error}") from error
+        document: object = tomllib.loads(text) if kind == "TOML" else yaml.safe_load(text)
+    except RecursionError as error:
+        raise UnreadableFile(path, f"not {kind} to read: nested too deeply; {_FORM}") from error
+    except (yaml.YAMLError, ValueError, TypeError, AttributeError, LookupError, OverflowError) as error:
+        # PyYAML lets what a value cannot be (a day 2027-02-30) through as Python says it.
+        raise UnreadableFile(path, f"not {kind}: {error}; {_FORM}") from error
     listed = document.get("waivers") if isinstance(document, dict) else document
     if not isinstance(listed, list):
         raise UnreadableFile(path, f"no list of waivers; write one under the key waivers: {_FORM}")
@@ -70,22 +77,33 @@ def _entries(path: Path) -> list[object]:
 def _waiver(entry: object) -> Waiver | tuple[str, ...]:
     if not isinstance(entry, Mapping):
         return ("not a mapping",)
-    problems = [f"unknown key {key!r}" for key in entry if key not in _KEYS]
+    problems = [f"unknown key {_spelled(key)}" for key in entry if key not in _KEYS]
     known = tuple(check.id for check in all_checks())
     check_id, reason, until, where = (entry.get(key) for key in ("id", "reason", "until", "where"))
-    if check_id not in known:
-        near = nearest(str(check_id))
-        problems.append(f"no check {check_id!r}{f', did you mean {near}?' if near else ''}")
+    if check_id == INTERNAL:
+        problems.append(f"{INTERNAL} is a fault of weighbridge and cannot be waived; report it")
+    elif not isinstance(check_id, str) or check_id not in known:
+        near = nearest(check_id) if isinstance(check_id, str) else None
+        problems.append(f"no check {_spelled(check_id)}{f', did you mean {near}?' if near else ''}")
     if not isinstance(reason, str) or not reason.strip():
         problems.append("no reason")
     day = _day(until)
     if day is None:
-        problems.append(f"until {until!r} is no day (YYYY-MM-DD)")
+        problems.append(f"until {_spelled(until)} is no day (YYYY-MM-DD)")
     if where is not None and not isinstance(where, str):
         problems.append("where is no path")
     if problems or day is None:
         return tuple(problems)
     return Waiver(str(check_id), str(reason).strip(), day, where or "")
+
+
+def _spelled(value: object) -> str:
+    """A value in a message; of one that aliases or digits make huge only its kind."""
+    if isinstance(value, str):
+        return repr(value[:_SHOWN_CHARACTERS])
+    if isinstance(value, int) and abs(value) > _GREATEST_SHOWN:
+        return "a long number"
+    return str(value) if isinstance(value, int | float | date | None) else f"a {type(value).__name__}"
 
 
 def _day(value: object) -> date | None:

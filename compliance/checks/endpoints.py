@@ -143,7 +143,9 @@ def lasted(subject: Subject) -> Iterator[Finding | Skip]:
     """duration_ns of the summary is at least the round's minimum: the official checker tests the setting alone."""
     run, least = run_of(subject), _least_ms(subject)
     duration_ns = summary_of(subject).duration_ns
-    if duration_ns is not None and duration_ns / _NS_PER_MS < least:
+    if duration_ns is None or not math.isfinite(duration_ns):
+        yield strictly(at(run, SUMMARY, "/duration_ns", "duration_ns as a number of nanoseconds", "no such number"))
+    elif duration_ns / _NS_PER_MS < least:
         shown = f"duration_ns = {amount(duration_ns / _NS_PER_MS, 'ms')}"
         yield strictly(at(run, SUMMARY, "/duration_ns", f"duration_ns >= {least} ms", shown))
 

@@ -5,6 +5,7 @@ What it came to is told by the archive's hash in its manifest: the form itself c
 """
 
 import os
+import shlex
 from pathlib import Path
 
 from compliance.errors import ComplianceError
@@ -14,6 +15,7 @@ ITERATIONS = 600_000
 _MAGIC, _SALT_BYTES, _KEY_BYTES, _BLOCK_BYTES = b"Salted__", 8, 32, 16
 _READ_BYTES = 1 << 20
 _SHORTEST = 12
+_LONGEST = 4096
 
 
 class CannotEncrypt(ComplianceError):
@@ -48,8 +50,11 @@ def passphrase(variable: str | None, file: Path | None) -> bytes:
 
 
 def _first_line(file: Path | None) -> str:
+    if file is None:
+        return ""
     try:
-        return file.read_text(encoding="utf-8").partition("\n")[0].rstrip("\r") if file else ""
+        with file.open(encoding="utf-8") as stream:
+            return stream.readline(_LONGEST).rstrip("\r\n")
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
         raise CannotEncrypt(f"{file}: cannot be read as the passphrase: {reason}; give another file") from error
@@ -76,5 +81,7 @@ def encrypt(source: Path, target: Path, secret: bytes) -> None:
 
 def how_to_decrypt(name: str) -> str:
     """The command that turns an encrypted archive into the plain one."""
-    plain = name.removesuffix(".enc")
-    return f"openssl enc -d -aes-256-cbc -md sha256 -pbkdf2 -iter {ITERATIONS} -in {name} -out {plain}"
+    # Never into the archive itself: openssl empties what it writes to before it reads.
+    plain = name.removesuffix(".enc") if name.endswith(".enc") else f"decrypted-{name}"
+    named, out = shlex.quote(name), shlex.quote(plain)
+    return f"openssl enc -d -aes-256-cbc -md sha256 -pbkdf2 -iter {ITERATIONS} -in {named} -out {out}"

@@ -3,11 +3,15 @@
 Nothing heavy is imported until a command runs: `weighbridge --help` loads typer alone.
 """
 
+import errno
 import os
 import signal
 import sys
 from collections.abc import Sequence
 
+_SHOWN_CHARACTERS = 200
+_REFUSALS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.ENAMETOOLONG, errno.EFBIG})
+"""What a file system refuses whatever is done here; errors of ours say more where they know more."""
 OK, FAILED, USAGE, NOT_JUDGED, INTERRUPTED = 0, 1, 2, 3, 130
 
 
@@ -35,6 +39,8 @@ def _run(given: list[str]) -> int:
     except Exception as error:
         if wants_debug():
             raise
+        if isinstance(error, OSError) and error.errno in _REFUSALS:
+            return _refused(error)
         return _explain(error)
     return OK
 
@@ -42,6 +48,17 @@ def _run(given: list[str]) -> int:
 def end_in_order() -> None:
     """From now on SIGTERM does what Ctrl-C does: the run ends in order, and can be resumed. For long commands."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+
+
+def _refused(error: OSError) -> int:
+    """What the operating system will not do: a full disk, a name too long. Nothing more goes to standard output."""
+    from compliance.report.plain import plain  # noqa: PLC0415 - only once something went wrong
+
+    where = plain(str(error.filename)) if error.filename else "standard output"
+    _say(f"error: {where[:_SHOWN_CHARACTERS]}: {error.strerror or error}; free space, or give another name")
+    if not error.filename:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return FAILED
 
 
 def _explain(error: Exception) -> int:

@@ -25,6 +25,10 @@ def refuse_unfit(path: Path | None, tree: Path, option: str) -> None:
     """Raises BadParameter for a file that is not to be written: in the tree that is judged, or in no folder."""
     if path is None:
         return
+    try:
+        path.exists()
+    except OSError as error:
+        raise typer.BadParameter(f"{error.strerror}; give another name", param_hint=option) from error
     if path.resolve().is_relative_to(tree.resolve()):
         raise typer.BadParameter(f"{path} lies in the tree, which a report must not change", param_hint=option)
     if path.is_dir():

@@ -100,6 +100,8 @@ def check(  # noqa: PLR0913 - one parameter per option
     render = outputs.renderer(form, verbose=verbose)
     outputs.refuse_unfit(output, root, "--output")
     outputs.refuse_unfit(csv_official, root, "--csv-official")
+    if output is not None and csv_official is not None and output.resolve() == csv_official.resolve():
+        raise typer.BadParameter("is the file of --output too; give another name", param_hint="--csv-official")
     choice = choose_round(root, round_name, submitter)
     with counted("systems") as seen:
         judged = judge_tree(root, choice.name, Profile(profile), submitter, waivers, jobs, seen)

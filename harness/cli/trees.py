@@ -93,8 +93,12 @@ def pack(
     round_name: RoundName = None,
     profile: Annotated[str, typer.Option(help="Whose errors count: strict or official.")] = "strict",
     allow_invalid: Annotated[bool, typer.Option("--allow-invalid", help="Pack a tree with errors too.")] = False,
-    encrypt: Annotated[bool, typer.Option("--encrypt", help="As `openssl enc -aes-256-cbc -pbkdf2` does.")] = False,
-    passphrase_env: Annotated[str | None, typer.Option(help="Environment variable with the passphrase.")] = None,
+    encrypt: Annotated[
+        bool, typer.Option("--encrypt", help="As openssl does; the manifest has the command to decrypt.")
+    ] = False,
+    passphrase_env: Annotated[
+        str | None, typer.Option(help="Environment variable with the passphrase, 12 characters or more.")
+    ] = None,
     passphrase_file: Annotated[Path | None, typer.Option(help="File with the passphrase in its first line.")] = None,
 ) -> None:
     """Write the tarball for upload, with its manifest and the checker's log beside it."""

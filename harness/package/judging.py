@@ -15,6 +15,7 @@ from compliance.streaming import JudgedSystem, judge_streaming
 from compliance.submission.manifest import manifest_path, read_manifest
 from compliance.vocabulary import Profile
 from compliance.waivers import load_waivers
+from harness.errors import UsageError
 from harness.package.layouts import layout_rounds
 from harness.package.parallel import judged_by
 from harness.package.roots import refuse_inner, require_submitter, root_beneath
@@ -119,10 +120,13 @@ def judge_tree(
 ) -> Report:
     """The report on a tree, judged in so many processes (None: as many as pay); `seen` is told of each system.
 
-    Raises RuleError for an unknown round, UnreadableFile for a wrong waiver file.
+    Raises RuleError for an unknown round, UsageError for a wrong waiver file.
     """
     round_ = load_round(round_name)
-    known = load_waivers(waivers) if waivers else ()
+    try:
+        known = load_waivers(waivers) if waivers else ()
+    except UnreadableFile as error:
+        raise UsageError(str(error)) from error
     return build_report(judge_streaming(tree, round_, submitter, judged_by(jobs), seen), profile, known)
 
 

@@ -41,7 +41,7 @@ def test_a_waiver_file_is_yaml_or_toml(name, text, where, tmp_path):
         ("waivers: 3\n", "no list of waivers"),
         ("[3]\n", "waiver 1: not a mapping"),
         ("[{id: PERF-08, reason: x, until: 2026-12-31}]\n", "did you mean PERF-00"),
-        ("[{id: INT-001, reason: x, until: 2026-12-31}]\n", "no check 'INT-001'"),
+        ("[{id: INT-001, reason: x, until: 2026-12-31}]\n", "INT-001 is a fault of weighbridge and cannot be waived"),
         ("[{id: PERF-008, until: 2026-12-31}]\n", "no reason"),
         ("[{id: PERF-008, reason: x, until: soon}]\n", "until 'soon' is no day"),
         (
@@ -58,7 +58,7 @@ def test_a_wrong_waiver_file_names_every_fault(text, said, tmp_path):
 
 
 def test_a_missing_file_and_bad_toml_are_named(tmp_path):
-    with pytest.raises(UnreadableFile, match="check the path"):
+    with pytest.raises(UnreadableFile, match="the file is missing"):
         load_waivers(tmp_path / "none.yaml")
     with pytest.raises(UnreadableFile, match="not TOML"):
         load_waivers(write(tmp_path, "w.toml", "["))
@@ -108,3 +108,31 @@ def test_the_official_verdict_knows_no_waivers(tmp_path):
         ("valid", "valid"),
         ("invalid", "valid"),
     ]
+
+
+BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
+    f"a{at}: &a{at} [{', '.join([f'*a{at - 1}'] * 10)}]\n" for at in range(1, 10)
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("w.yaml", "waivers:\n- {id: PERF-007, reason: r, until: 2027-02-30}\n", "not YAML: day is out of range"),
+        ("w.yaml", "waivers:\n- {id: PERF-007, reason: r, until: 2027-13-45}\n", "not YAML: month must be in 1..12"),
+        ("w.yaml", "[" * 5000 + "]" * 5000, "nested too deeply"),
+        ("w.toml", "a = " + "[" * 5000 + "]" * 5000, "nested too deeply"),
+        ("w.yaml", f"waivers:\n- {{id: {'9' * 5000}, reason: r, until: 2027-01-01}}\n", "YAML|a long number"),
+        ("w.toml", f"a = {'9' * 5000}\n", "not TOML"),
+        ("w.yaml", BOMB + "waivers:\n- {id: *a9, reason: r, until: 2027-01-01}\n", "no check a list"),
+        ("w.yaml", BOMB + "waivers:\n- {id: PERF-007, reason: r, until: *a9}\n", "until a list is no day"),
+        ("w.yaml", "waivers:\n- {id: INT-001, reason: r, until: 2027-01-01}\n", "INT-001 is a fault of weighbridge"),
+        ("w.yaml", "", "empty"),
+    ],
+)
+def test_a_hostile_file_is_refused_in_words(name, text, said, tmp_path):
+    path = tmp_path / name
+    path.write_text(text)
+    with pytest.raises(UnreadableFile, match=said) as told:
+        load_waivers(path)
+    assert len(str(told.value)) < 800

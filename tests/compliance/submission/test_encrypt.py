@@ -1,5 +1,6 @@
 import importlib.util
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -103,3 +104,11 @@ def test_an_encrypted_archive_and_what_stands_beside_it(tmp_path):
     again = tmp_path / "again.enc"
     pack(read_draft(tmp_path / "tree"), verdict, again, PHRASE.encode())
     assert again.read_bytes() != archive.read_bytes()
+
+
+@pytest.mark.parametrize("name", ["t.tar.gz.enc", "t.tar.gz", "with blank.tar.gz"])
+def test_the_archive_is_never_decrypted_into_itself(name):
+    words = shlex.split(how_to_decrypt(name))
+    given, written = words[words.index("-in") + 1], words[words.index("-out") + 1]
+    assert given == name
+    assert written != name
