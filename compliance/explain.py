@@ -4,7 +4,7 @@ import inspect
 import textwrap
 
 from compliance.checks.model import Check, Scope
-from compliance.checks.registry import all_checks, nearest
+from compliance.checks.registry import all_checks, checks_by_id, nearest
 from compliance.errors import RuleError
 from compliance.judge import INTERNAL
 
@@ -19,7 +19,7 @@ _ONLY_TREE = "they fail the tree, not single results"
 
 def find_check(check_id: str) -> Check:
     """The check of that id, in any case. Raises RuleError with the nearest ids for an unknown one."""
-    by_id = {check.id: check for check in all_checks()}
+    by_id = checks_by_id()
     wanted = check_id.upper()
     if wanted in by_id:
         return by_id[wanted]

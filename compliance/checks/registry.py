@@ -1,6 +1,6 @@
 """All checks by id. A check enters by its decorator; a module of checks enters by its name in `MODULES`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
@@ -81,6 +81,12 @@ def all_checks() -> tuple[Check, ...]:
     for module in MODULES:
         import_module(f"compliance.checks.{module}")
     return tuple(_CHECKS.values())
+
+
+@cache
+def checks_by_id() -> Mapping[str, Check]:
+    """The checks of this installation by their ids."""
+    return {check.id: check for check in all_checks()}
 
 
 def nearest(check_id: str) -> str | None:

@@ -51,7 +51,7 @@ class Tree:
             if seen is None or seen.kind in {"file", "dir"}:
                 return None if seen is None else seen.kind
         mode = self._mode(path)
-        if mode is not None and not stat.S_ISLNK(mode) and self._is_own(path.rpartition("/")[0]):
+        if mode is not None and not stat.S_ISLNK(mode) and self._is_own(folder):
             return "dir" if stat.S_ISDIR(mode) else "file" if stat.S_ISREG(mode) else None
         return None if mode is None else self._kind_of_target(path)
 

@@ -9,7 +9,7 @@ from compliance.vocabulary import Severity
 
 LINES_PER_RESULT = 24
 """One screen."""
-_INDENT = " " * 10
+INDENT = " " * 10
 _WISHES = 4
 _PLACES = 3
 _LINES_PER_FIELD = 3
@@ -78,7 +78,7 @@ def _short(group: Group, width: int) -> Lines:
     finding = group.first
     more = len(group.findings) - 1
     place = f"{finding.place.rpartition('/')[2]}{f' and {more} more' if more else ''}"
-    head = wrapped(finding.title, width, f"{finding.severity.value.upper():<8}{finding.id}  ", _INDENT, 1)
+    head = wrapped(finding.title, width, f"{finding.severity.value.upper():<8}{finding.id}  ", INDENT, 1)
     return [*head, *_field("found", f"{finding.found} ({place})", width, 1)]
 
 
@@ -95,7 +95,7 @@ def entry(group: Group, width: int, wishes: int | None = None, places: int | Non
     if beside:
         yield whole
     else:
-        yield from wrapped(finding.title, width, head, _INDENT)
+        yield from wrapped(finding.title, width, head, INDENT)
     if finding.waiver is not None:
         yield from _field("waived", f"until {finding.waiver.until}: {one_line(finding.waiver.reason)}", width, most)
     for wish in group.wishes[:wishes]:
@@ -103,7 +103,7 @@ def entry(group: Group, width: int, wishes: int | None = None, places: int | Non
         yield from _found(wish, width, most, len(wish.findings) if places is None else places)
     more = sum(len(wish.findings) for wish in group.wishes[wishes:]) if wishes is not None else 0
     if more:
-        yield f"{_INDENT}and {more} more of that kind"
+        yield f"{INDENT}and {more} more of that kind"
     if finding.official_error:
         yield from _field("", "the official checker rejects this; strict does not", width, most)
     yield from _field("fix", finding.fix, width, None)
@@ -126,8 +126,8 @@ def _found(group: Group, width: int, most: int | None, places: int) -> Iterator[
             yield from _field("at", finding.place, width, None)
         more = len(group.findings) - places
     if more > 0:
-        yield f"{_INDENT}and {more} more {'place' if more == 1 else 'places'}"
+        yield f"{INDENT}and {more} more {'place' if more == 1 else 'places'}"
 
 
 def _field(name: str, text: str, width: int, most: int | None) -> Iterator[str]:
-    return wrapped(text, width, f"  {name:<8}", _INDENT, most)
+    return wrapped(text, width, f"  {name:<8}", INDENT, most)

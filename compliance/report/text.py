@@ -7,12 +7,10 @@ from compliance.report.model import NAMED, Report
 from compliance.report.plain import one_line
 from compliance.report.round_hint import collapsed
 from compliance.report.scores import score_tables
-from compliance.report.screen import entry, screens
+from compliance.report.screen import INDENT, entry, screens
 from compliance.report.table import summary_table
 from compliance.report.wrap import wrapped
 from compliance.vocabulary import Profile, Severity
-
-_INDENT = " " * 10
 
 
 def render_text(report: Report, verbose: bool = False, width: int = 80) -> str:  # noqa: FBT001, FBT002 - the agreed form
@@ -85,7 +83,7 @@ def _round_hint(report: Report, *, verbose: bool, width: int) -> Iterator[str]:
     hidden = sum(collapsed(report, finding) for finding in report.every_finding())
     follow = "1 finding follows" if hidden == 1 else f"{hidden} findings follow"
     aside = "" if verbose or not hidden else f" ({follow} from that; -v shows them all)"
-    yield from wrapped(f"{report.round_hint}{aside}", width, "ROUND   ", _INDENT)
+    yield from wrapped(f"{report.round_hint}{aside}", width, "ROUND   ", INDENT)
     yield ""
 
 

@@ -12,7 +12,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from compliance.checks.model import Check, CheckFunction, Outcome, State, Verdicts
-from compliance.checks.registry import all_checks
+from compliance.checks.registry import all_checks, checks_by_id
 from compliance.judge import ended, internal_check
 from compliance.streaming import Job, JudgedSystem, Systems, one_by_one
 
@@ -137,11 +137,6 @@ def _by_function() -> dict[CheckFunction, Check]:
     return {check.function: check for check in all_checks()}
 
 
-@cache
-def _by_id() -> dict[str, Check]:
-    return {check.id: check for check in all_checks()}
-
-
 _Ended = str | tuple[str, str]
 """A check that passed, by its id, or one that was skipped, with the reason."""
 
@@ -167,8 +162,8 @@ def _outcome(short: Outcome | _Ended) -> Outcome:
     if isinstance(short, Outcome):
         return short
     if isinstance(short, str):
-        return ended(_by_id()[short], State.PASS)
-    return ended(_by_id()[short[0]], State.SKIP, short[1])
+        return ended(checks_by_id()[short], State.PASS)
+    return ended(checks_by_id()[short[0]], State.SKIP, short[1])
 
 
 # A check goes from process to process by its name: it is the same code on either side.
