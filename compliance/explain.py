@@ -11,6 +11,7 @@ from compliance.judge import INTERNAL
 _SCOPES = {
     Scope.TREE: "the whole tree",
     Scope.SUBMITTER: "each submitter; its errors turn down all of the submitter's results",
+    Scope.FILES: "each file and folder of a submitter; its errors turn down all of the submitter's results",
     Scope.SYSTEM: "each system description; its errors turn down all of the system's results",
     Scope.RESULT: "each results folder",
 }

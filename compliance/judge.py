@@ -1,6 +1,7 @@
 """The judge: every check on everything it applies to, and from the findings both verdicts per result."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 
 from compliance.checks.facts import unmet
@@ -39,7 +40,7 @@ def judge(submission: Submission, round_: Round) -> Judgement:
     tree_outcomes = run_checks(Scope.TREE, tree)
     above, results = list(tree_outcomes), list[JudgedResult]()
     for submitter in submission.submitters:
-        own = run_checks(Scope.SUBMITTER, Subject(round_, submission, submitter))
+        own = of_submitter(Subject(round_, submission, submitter))
         above.extend(own)
         for system in submitter.systems:
             of_system = run_checks(Scope.SYSTEM, Subject(round_, submission, submitter, system))
@@ -49,6 +50,34 @@ def judge(submission: Submission, round_: Round) -> Judgement:
                 subject = subject_of(round_, submission, (submitter, system, result))
                 results.append(judged_result(subject, result, inherited))
     return Judgement(submission, round_, tuple(above), tuple(results))
+
+
+def of_submitter(subject: Subject, parts: Iterable[Outcome] = ()) -> tuple[Outcome, ...]:
+    """Every check on a submitter and on its files, in report order.
+
+    `parts` are outcomes of the checks of files over what lies beneath the submitter and `subject` does not list.
+    """
+    found: dict[str, list[Outcome]] = {}
+    for one in parts:
+        if one.findings:
+            found.setdefault(one.check.id, []).append(one)
+    outcomes = {one.check.id: one for one in run_checks(Scope.SUBMITTER, subject)}
+    for one in run_checks(Scope.FILES, subject):
+        more = found.pop(one.check.id, ())
+        outcomes[one.check.id] = _joined([one, *more]) if more else one
+    ordered = [outcomes.pop(check.id) for check in all_checks() if check.id in outcomes]
+    broken_off = (one for outcomes_of in found.values() for one in outcomes_of)
+    return (*ordered, *outcomes.values(), *broken_off)
+
+
+def _joined(outcomes: Sequence[Outcome]) -> Outcome:
+    """One check's outcomes over the parts of a submitter as its outcome over the whole: findings in order of path.
+
+    A file may be of two parts: a finding about it counts once.
+    """
+    first = next(one for one in outcomes if one.findings)
+    findings = dict.fromkeys(finding for one in outcomes for finding in one.findings)
+    return replace(first, findings=tuple(sorted(findings, key=lambda finding: finding.where)))
 
 
 def subject_of(round_: Round, submission: Submission, holders: tuple[SubmitterEntry, SystemEntry, Result]) -> Subject:

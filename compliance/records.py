@@ -143,8 +143,9 @@ class TreeFile:
 class Submission:
     """A whole tree, walked once.
 
-    `left_out` names the submitters that were not asked for. `differences` are the files that the manifest beside the
-    tree knows otherwise, as (path, how); none where there is no manifest.
+    `files` are in order of path; `empty_folders` are those of the folders with nothing in them. `left_out` names the
+    submitters that were not asked for. `differences` are the files that the manifest beside the tree knows otherwise,
+    as (path, how); none where there is no manifest.
     """
 
     root: Path
@@ -152,5 +153,6 @@ class Submission:
     submitters: tuple[SubmitterEntry, ...]
     files: tuple[TreeFile, ...]
     unreadable: tuple[Unreadable, ...]
+    empty_folders: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     differences: tuple[tuple[str, str], ...] = ()

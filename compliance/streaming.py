@@ -1,7 +1,8 @@
-"""A tree judged system by system, in one process or several: what a system's logs held is let go with it.
+"""A tree judged system by system, in one process or several: a system's files and logs are let go with it.
 
 The judgement is that of `judge(discover(...))` with results that keep only what reports read. Checks of the scopes tree
-and submitter see systems without logs, checks of a system or result the files of that system alone.
+and submitter see systems without logs, and of their files the READMEs alone; checks of a system or result the files of
+that system alone; checks of files each file once.
 """
 
 from bisect import bisect_left
@@ -9,10 +10,21 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from compliance.checks.documentation import is_readme
 from compliance.checks.model import Outcome, Scope, Subject, Verdicts
 from compliance.discovery.files import fill
-from compliance.discovery.submission import Outline, find_system, outline, with_systems
-from compliance.judge import INVALID, JudgedResult, Judgement, counts, judged_result, run_checks, subject_of
+from compliance.discovery.submission import Outline, find_system, outline, walk_system, with_parts, with_systems
+from compliance.discovery.walk import PATH, Walked
+from compliance.judge import (
+    INVALID,
+    JudgedResult,
+    Judgement,
+    counts,
+    judged_result,
+    of_submitter,
+    run_checks,
+    subject_of,
+)
 from compliance.logs.detail_keys import REPORTED_KEYS
 from compliance.records import Result, RunLogs, Submission, SubmitterEntry, SystemEntry, TreeFile
 from compliance.rulebook.model import Round
@@ -23,12 +35,19 @@ _LAST = "\U0010ffff"
 
 @dataclass(frozen=True, slots=True)
 class JudgedSystem:
-    """One system and its results, judged by their own checks alone. `submitter` is the place of its submitter."""
+    """One system and its results, judged by their own checks alone. `submitter` is the place of its submitter.
+
+    `of_files` are the outcomes with findings of the checks of its files. `walked` is what is kept of these: READMEs,
+    which checks of the submitter read, and what could not be listed; `bytes` is the size of all of them.
+    """
 
     submitter: int
     system: SystemEntry
     outcomes: tuple[Outcome, ...]
     results: tuple[JudgedResult, ...]
+    of_files: tuple[Outcome, ...]
+    walked: Walked
+    bytes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +59,31 @@ class Job:
 
     def system(self, at: int, name: str) -> JudgedSystem:
         """Reads and judges one system of the submitter at a place."""
+        tree, submitter = self.outlined.tree, self.outlined.submission.submitters[at]
+        walked = walk_system(tree, self.round, submitter, name)
+        try:
+            return self._judged(at, name, walked)
+        finally:
+            tree.forget(walked.folders)
+
+    def _judged(self, at: int, name: str, walked: Walked) -> JudgedSystem:
         whole = self.outlined.submission
         submitter = whole.submitters[at]
         system = find_system(self.outlined.tree, self.round, submitter, name)
-        near = replace(whole, files=_of_system(whole.files, self.round, submitter, name))
-        own = run_checks(Scope.SYSTEM, Subject(self.round, near, submitter, system))
+        described = _described(whole.files, self.round, submitter, name)
+        near = replace(whole, files=tuple(sorted((*walked.files, *described), key=PATH)))
         results = tuple(self._result(near, submitter, system, result) for result in system.results)
-        return JudgedSystem(at, replace(system, results=tuple(one.result for one in results)), own, results)
+        alone = replace(whole, files=walked.files, empty_folders=walked.empty)
+        of_files = run_checks(Scope.FILES, Subject(self.round, alone, submitter))
+        return JudgedSystem(
+            submitter=at,
+            system=replace(system, results=tuple(one.result for one in results)),
+            outcomes=run_checks(Scope.SYSTEM, Subject(self.round, near, submitter, system)),
+            results=results,
+            of_files=tuple(one for one in of_files if one.findings),
+            walked=Walked(tuple(file for file in walked.files if is_readme(file.path)), (), walked.refused, ()),
+            bytes=walked.bytes,
+        )
 
     def _result(self, near: Submission, submitter: SubmitterEntry, system: SystemEntry, result: Result) -> JudgedResult:
         judged = judged_result(subject_of(self.round, near, (submitter, system, result)), result, ())
@@ -82,14 +119,17 @@ def judge_streaming(
 
 def _together(job: Job, judged: dict[int, list[JudgedSystem]]) -> Judgement:
     """The judgement, with the checks above the systems."""
-    submission = with_systems(job.outlined.submission, {at: [one.system for one in own] for at, own in judged.items()})
+    submission = with_parts(job.outlined.submission, (one.walked for own in judged.values() for one in own))
+    submission = with_systems(submission, {at: [one.system for one in own] for at, own in judged.items()})
     of_tree = run_checks(Scope.TREE, Subject(job.round, submission))
     above, results = list(of_tree), list[JudgedResult]()
     for at, submitter in enumerate(submission.submitters):
+        systems = judged.get(at, [])
         near = replace(submission, files=_beneath(submission.files, submitter.path))
-        own = run_checks(Scope.SUBMITTER, Subject(job.round, near, submitter))
+        parts = (outcome for one in systems for outcome in one.of_files)
+        own = of_submitter(Subject(job.round, near, submitter), parts)
         above.extend(own)
-        for one in judged.get(at, ()):
+        for one in systems:
             above.extend(one.outcomes)
             inherited = (*of_tree, *own, *one.outcomes)
             results.extend(_under(result, inherited) for result in one.results)
@@ -128,25 +168,18 @@ def without_logs(result: Result) -> Result:
 
 def _beneath(files: tuple[TreeFile, ...], path: str) -> tuple[TreeFile, ...]:
     """A folder and what lies beneath it. `files` are in order of their paths."""
-    at = bisect_left(files, path, key=_path)
+    at = bisect_left(files, path, key=PATH)
     itself = files[at : at + 1] if at < len(files) and files[at].path == path else ()
     return (*itself, *_starting(files, f"{path}/"))
 
 
-def _of_system(
+def _described(
     files: tuple[TreeFile, ...], round_: Round, submitter: SubmitterEntry, name: str
 ) -> tuple[TreeFile, ...]:
-    """What lies beneath the folders of one system, wherever the layout puts them; names that begin alike included."""
-    layout = round_.layout
+    """The files beside a system's folders that bear its name, as its description; names that begin alike included."""
     names = {"division": submitter.division.value, "submitter": submitter.name}
-    templates = (layout.scenario_dir, layout.measurements, layout.audit_dir, layout.system, layout.user_conf)
-    before = {fill(template.partition("{system}")[0], names) + name for template in templates}
-    return tuple(file for prefix in sorted(before) for file in _starting(files, prefix))
+    return _starting(files, fill(round_.layout.system.partition("{system}")[0], names) + name)
 
 
 def _starting(files: tuple[TreeFile, ...], prefix: str) -> tuple[TreeFile, ...]:
-    return files[bisect_left(files, prefix, key=_path) : bisect_left(files, prefix + _LAST, key=_path)]
-
-
-def _path(file: TreeFile) -> str:
-    return file.path
+    return files[bisect_left(files, prefix, key=PATH) : bisect_left(files, prefix + _LAST, key=PATH)]

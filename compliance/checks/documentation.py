@@ -73,8 +73,13 @@ def _name(path: str) -> str:
     return path.rpartition("/")[2].lower()
 
 
+def is_readme(path: str) -> bool:
+    """Whether a file is one of those that say what was run, by its name."""
+    return _name(path).startswith(_README)
+
+
 def _readmes(subject: Subject, folder: str) -> tuple[str, ...]:
-    found = (path for path in _files(subject, folder) if _name(path).startswith(_README))
+    found = (path for path in _files(subject, folder) if is_readme(path))
     return tuple(path for path, _ in zip(found, range(_MOST_TEXTS), strict=False))
 
 

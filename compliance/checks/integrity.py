@@ -26,7 +26,7 @@ def as_packaged(subject: Subject) -> Iterator[Finding | Skip]:
     "STR-019",
     "the tree holds files, not links to them",
     "weighbridge: a link is not submitted with what it leads to",
-    Scope.SUBMITTER,
+    Scope.FILES,
     fix="Put the file itself in the link's place.",
 )
 def links(subject: Subject) -> Iterator[Finding | Skip]:

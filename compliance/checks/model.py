@@ -37,10 +37,14 @@ class Skip:
 
 
 class Scope(StrEnum):
-    """What a check looks at: the tree, a submitter, a system or one results folder."""
+    """What a check looks at: the tree, a submitter, a submitter's files, a system or one results folder.
+
+    A check of files looks at each for itself, in order of path: it is asked of all of them or of one part at a time.
+    """
 
     TREE = "tree"
     SUBMITTER = "submitter"
+    FILES = "files"
     SYSTEM = "system"
     RESULT = "result"
 

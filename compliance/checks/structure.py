@@ -1,6 +1,6 @@
 """STR-: the tree itself: what lies where (submission_rules.adoc:364-432)."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import PurePosixPath
 
 from compliance.checks.facts import graded, result_of, strictly
@@ -71,7 +71,7 @@ def stray_files(subject: Subject) -> Iterator[Finding | Skip]:
     "STR-003",
     "no broken link",
     "old:2725",
-    Scope.SUBMITTER,
+    Scope.FILES,
     fix="Put the file in the link's place, or take the link out.",
 )
 def broken_links(subject: Subject) -> Iterator[Finding | Skip]:
@@ -85,7 +85,7 @@ def broken_links(subject: Subject) -> Iterator[Finding | Skip]:
     "STR-004",
     "no file is too large",
     "old:2741",
-    Scope.SUBMITTER,
+    Scope.FILES,
     fix="Leave it out (trace logs, weights), or truncate it.",
 )
 def large_files(subject: Subject) -> Iterator[Finding | Skip]:
@@ -96,34 +96,34 @@ def large_files(subject: Subject) -> Iterator[Finding | Skip]:
             yield strictly(Finding(entry.path, f"at most {limit} bytes", f"{entry.bytes} bytes"))
 
 
-def _named(subject: Subject, *, folder: bool | None, fault: str, wrong: str) -> Iterator[Finding]:
+def _named(subject: Subject, fault: str, wrong: Callable[[str], bool]) -> Iterator[Finding]:
     for entry in _beneath(subject):
         name = entry.path.rpartition("/")[2]
-        right_kind = folder is None or (entry.kind == "dir") is folder
-        if right_kind and (name.startswith(wrong) if wrong == "." else wrong in name):
+        if wrong(name):
             yield strictly(Finding(entry.path, f"a name without {fault}", f'"{name}"'), Severity.WARNING)
 
 
-@check("STR-005", "no name begins with a dot", "old:2757", Scope.SUBMITTER, fix=_REMOVE)
+@check("STR-005", "no name begins with a dot", "old:2757", Scope.FILES, fix=_REMOVE)
 def dot_names(subject: Subject) -> Iterator[Finding | Skip]:
     """No file or folder of a submitter has a name that begins with a dot, .gitkeep included."""
-    yield from _named(subject, folder=None, fault="a leading dot", wrong=".")
+    yield from _named(subject, "a leading dot", lambda name: name.startswith("."))
 
 
-@check("STR-006", "no name holds a space", "old:2773", Scope.SUBMITTER, fix=_RENAME)
+@check("STR-006", "no name holds a space", "old:2773", Scope.FILES, fix=_RENAME)
 def spaces(subject: Subject) -> Iterator[Finding | Skip]:
     """No file or folder of a submitter has a space in its name."""
-    yield from _named(subject, folder=None, fault="spaces", wrong=" ")
+    yield from _named(subject, "spaces", lambda name: " " in name)
 
 
-@check("STR-007", "no cache and no empty folder", "old:2787, 2799", Scope.SUBMITTER, fix=_REMOVE)
+@check("STR-007", "no cache and no empty folder", "old:2787, 2799", Scope.FILES, fix=_REMOVE)
 def caches(subject: Subject) -> Iterator[Finding | Skip]:
     """No __pycache__ and no empty folder beneath a submitter."""
-    yield from _named(subject, folder=True, fault="__pycache__", wrong="__pycache__")
-    entries = tuple(_beneath(subject))
-    parents = {entry.path.rpartition("/")[0] for entry in entries}
-    for entry in entries:
-        if entry.kind == "dir" and entry.path not in parents:
+    empty = frozenset(subject.submission.empty_folders)
+    for entry in _beneath(subject):
+        name = entry.path.rpartition("/")[2]
+        if entry.kind == "dir" and "__pycache__" in name:
+            yield strictly(Finding(entry.path, "a name without __pycache__", f'"{name}"'), Severity.WARNING)
+        if entry.path in empty:
             yield strictly(Finding(entry.path, "files in every folder", "an empty folder"), Severity.WARNING)
 
 

@@ -2,9 +2,8 @@
 
 import os
 import stat
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from operator import attrgetter
 from pathlib import Path
 from typing import TypeVar
 
@@ -12,9 +11,6 @@ from compliance.errors import UnreadableFile
 from compliance.records import TreeFile, Unreadable
 
 T = TypeVar("T")
-_NOT_WALKED = ".git"
-_RENAME = "Rename it to a name in UTF-8, best in letters, digits, dots, dashes and underscores."
-
 
 # So many folders are remembered as no links: enough for a system, little to hold.
 _REMEMBERED_FOLDERS = 4096
@@ -42,6 +38,11 @@ class Tree:
             raise UnreadableFile(root, "no such folder; give the root that holds closed/ or open/")
         return cls(root, root.resolve())
 
+    def forget(self, folders: Iterable[str]) -> None:
+        """Lets go of what was seen in some folders; they are looked up again when they are asked for."""
+        for folder in folders:
+            self.listings.pop(folder, None)
+
     def kind(self, path: str) -> str | None:
         """`file` or `dir` where a link is followed inside the tree; None for nothing, else or outside."""
         folder, _, name = path.rpartition("/")
@@ -51,7 +52,7 @@ class Tree:
             if seen is None or seen.kind in {"file", "dir"}:
                 return None if seen is None else seen.kind
         mode = self._mode(path)
-        if mode is not None and not stat.S_ISLNK(mode) and self._is_own(folder):
+        if mode is not None and not stat.S_ISLNK(mode) and self.is_own(folder):
             return "dir" if stat.S_ISDIR(mode) else "file" if stat.S_ISREG(mode) else None
         return None if mode is None else self._kind_of_target(path)
 
@@ -77,7 +78,7 @@ class Tree:
         except (OSError, ValueError):
             return None
 
-    def _is_own(self, folder: str) -> bool:
+    def is_own(self, folder: str) -> bool:
         """Whether no part of a folder's path is a link or leads upwards, so that the folder lies where it seems to."""
         if not folder:
             return True
@@ -85,7 +86,7 @@ class Tree:
         if known is None:
             parent, _, name = folder.rpartition("/")
             mode = self._mode(folder)
-            known = name != ".." and mode is not None and stat.S_ISDIR(mode) and self._is_own(parent)
+            known = name != ".." and mode is not None and stat.S_ISDIR(mode) and self.is_own(parent)
             if len(self._own) >= _REMEMBERED_FOLDERS:
                 self._own.clear()
             self._own[folder] = known
@@ -94,7 +95,7 @@ class Tree:
     def lies_within(self, path: str) -> bool:
         """Whether a path, its links followed, lies inside the tree; one that does not exist lies where it would be."""
         parent, _, name = path.rpartition("/")
-        if name != ".." and self._is_own(parent):
+        if name != ".." and self.is_own(parent):
             mode = self._mode(path)
             if mode is not None and not stat.S_ISLNK(mode):
                 return True
@@ -111,16 +112,16 @@ class Tree:
         """The names of a folder's `file` or `dir` entries, sorted; empty for no folder and for one that is refused."""
         listing = self.listings.get(path)
         if listing is not None:
-            return tuple(sorted(name for name in listing if self.kind(f"{path}/{name}") == kind and _printable(name)))
+            return tuple(sorted(name for name in listing if self.kind(f"{path}/{name}") == kind and is_printable(name)))
         if self.kind(path) != "dir":
             return ()
-        own = self._is_own(path)
+        own = self.is_own(path)
         try:
             with os.scandir(f"{self.root}/{path}") as entries:
                 found = [(entry.name, self._kind_of(entry, path, own=own)) for entry in entries]
         except OSError:
             return ()
-        return tuple(sorted(name for name, is_a in found if is_a == kind and _printable(name)))
+        return tuple(sorted(name for name, is_a in found if is_a == kind and is_printable(name)))
 
     def _kind_of(self, entry: "os.DirEntry[str]", folder: str, *, own: bool) -> str | None:
         if not own or entry.is_symlink():
@@ -187,53 +188,6 @@ class Reading:
             return None
 
 
-def walk(tree: Tree) -> tuple[tuple[TreeFile, ...], tuple[Unreadable, ...]]:
-    """Every file, folder and link of a tree in order of path; links are listed and not followed, .git not entered.
-
-    The tree keeps what was seen.
-    """
-    files: list[TreeFile] = []
-    refused: list[Unreadable] = []
-    waiting = [""]
-    root = str(tree.root)
-    while waiting:
-        folder = waiting.pop()
-        try:
-            with os.scandir(f"{root}/{folder}") as listed:
-                entries = list(listed)
-        except OSError as error:
-            reason = f"the folder cannot be read ({error.strerror or error}); check its permissions"
-            refused.append(Unreadable(shown(folder) or ".", None, reason))
-            continue
-        before = f"{folder}/" if folder else ""
-        listing = tree.listings.setdefault(folder, {})
-        for entry in entries:
-            name = entry.name
-            path = before + name
-            item = _tree_file(entry, path)
-            files.append(item)
-            listing[name] = item if item.kind != "file" or entry.is_file(follow_symlinks=False) else None
-            if item.kind == "dir" and path != _NOT_WALKED:
-                waiting.append(path)
-            if not _printable(name):
-                refused.append(Unreadable(item.path, None, "the name is not UTF-8", fix=_RENAME))
-    return tuple(sorted(files, key=_path_of)), tuple(refused)
-
-
-_path_of = attrgetter("path")
-
-
-def _tree_file(entry: "os.DirEntry[str]", path: str) -> TreeFile:
-    try:
-        if entry.is_dir(follow_symlinks=False):
-            return TreeFile(shown(path), "dir", 0)
-        if entry.is_symlink():
-            return TreeFile(shown(path), "link" if Path(entry.path).exists() else "broken_link", 0)
-        return TreeFile(shown(path), "file", entry.stat(follow_symlinks=False).st_size)
-    except OSError:
-        return TreeFile(shown(path), "broken_link", 0)
-
-
 def shown(path: str) -> str:
     """A path that can be printed: bytes of a name that are not UTF-8 become backslash escapes."""
     if path.isascii():
@@ -241,7 +195,8 @@ def shown(path: str) -> str:
     return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
-def _printable(name: str) -> bool:
+def is_printable(name: str) -> bool:
+    """Whether a name is UTF-8, so that it is shown as it is."""
     return name.isascii() or shown(name) == name
 
 

@@ -1,15 +1,17 @@
 """Walks a submission tree by the round's layout into records."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 
-from compliance.discovery.files import Reading, Tree, fill, folder_of, matching, shown, walk
+from compliance.discovery.files import Reading, Tree, fill, folder_of, matching, shown
 from compliance.discovery.power import find_nameplate
 from compliance.discovery.results import Place, find_result
+from compliance.discovery.walk import PATH, Walked, walk
 from compliance.errors import UnreadableFile
 from compliance.logs.documents import Document, read_document
-from compliance.records import Result, Submission, SubmitterEntry, SystemEntry
+from compliance.records import Result, Submission, SubmitterEntry, SystemEntry, TreeFile
 from compliance.rulebook.model import Layout, Round
 from compliance.submission.manifest import differences, manifest_path
 from compliance.vocabulary import Division
@@ -21,7 +23,7 @@ CACHE_DIR = "__pycache__"
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """A tree before its systems are read: `submission` has submitters without systems.
+    """A tree before its systems are read: `submission` has submitters without systems, and none of the systems' files.
 
     `systems` names each system with its submitter's place in `submission.submitters`, in order.
     """
@@ -39,10 +41,23 @@ def discover(root: Path, round_: Round, submitter: str | None = None) -> Submiss
     """
     outlined = outline(root, round_, submitter)
     found: dict[int, list[SystemEntry]] = {}
+    parts: list[Walked] = []
     for at, name in outlined.systems:
         entry = outlined.submission.submitters[at]
+        parts.append(walk_system(outlined.tree, round_, entry, name))
         found.setdefault(at, []).append(find_system(outlined.tree, round_, entry, name))
-    return with_systems(outlined.submission, found)
+    return with_systems(with_parts(outlined.submission, parts), found)
+
+
+def with_parts(submission: Submission, parts: Iterable[Walked]) -> Submission:
+    """The tree with what was walked of it besides."""
+    parts = tuple(parts)
+    return replace(
+        submission,
+        files=tuple(sorted(chain(submission.files, *(part.files for part in parts)), key=PATH)),
+        empty_folders=tuple(sorted(chain(submission.empty_folders, *(part.empty for part in parts)))),
+        unreadable=tuple(sorted(chain(submission.unreadable, *(part.refused for part in parts)), key=PATH)),
+    )
 
 
 def with_systems(submission: Submission, systems: Mapping[int, Sequence[SystemEntry]]) -> Submission:
@@ -54,29 +69,47 @@ def with_systems(submission: Submission, systems: Mapping[int, Sequence[SystemEn
 def outline(root: Path, round_: Round, submitter: str | None = None) -> Outline:
     """Walks a tree and reads what its submitters have in common, as `discover` does, but no system."""
     tree = Tree.at(root)
-    files, refused = walk(tree)
     entries: list[SubmitterEntry] = []
     systems: list[tuple[int, str]] = []
-    others: list[str] = []
-    left_out: list[str] = []
+    left_out: dict[str, str] = {}
+    beyond: set[str] = set()
     for division, name in _submitters(tree, round_.layout):
-        if submitter in {None, name}:
-            entry, names = _submitter(tree, round_, division, name)
-            systems.extend((len(entries), system) for system in names)
-            entries.append(entry)
-        else:
-            left_out.append(name)
-            others.append(fill(round_.layout.submitter, {"division": division.value, "submitter": name}))
+        path = fill(round_.layout.submitter, {"division": division.value, "submitter": name})
+        if submitter not in {None, name}:
+            left_out[path] = name
+            continue
+        entry, names = _submitter(tree, round_, division, name)
+        systems.extend((len(entries), system) for system in names)
+        beyond.update(folder for system in names for folder in _folders(tree, round_.layout, entry, system))
+        entries.append(entry)
+    walked = walk(tree, beyond={*beyond, *left_out})
     submission = Submission(
         root=root,
         round_name=round_.name,
         submitters=tuple(entries),
-        files=tuple(file for file in files if not _under(file.path, others)),
-        unreadable=tuple(entry for entry in refused if not _under(entry.path, others)),
-        left_out=tuple(dict.fromkeys(left_out)),
-        differences=tuple(one for one in _since_packaging(root) if not _under(one[0], others)),
+        files=walked.files,
+        empty_folders=walked.empty,
+        unreadable=walked.refused,
+        left_out=tuple(dict.fromkeys(left_out.values())),
+        differences=tuple(one for one in _since_packaging(root) if not _under(one[0], left_out)),
     )
     return Outline(tree, submission, tuple(systems))
+
+
+def walk_system(tree: Tree, round_: Round, submitter: SubmitterEntry, name: str) -> Walked:
+    """The folders of one system and what lies in them, wherever the layout puts them; links are the submitter's."""
+    own = _folders(tree, round_.layout, submitter, name)
+    walked = walk(tree, own)
+    itself = (TreeFile(shown(folder), "dir", 0) for folder in own)
+    return replace(walked, files=tuple(sorted((*itself, *walked.files), key=PATH)))
+
+
+def _folders(tree: Tree, layout: Layout, submitter: SubmitterEntry, name: str) -> tuple[str, ...]:
+    """The folders of one system that are there by the layout and no links, each once."""
+    names = {"division": submitter.division.value, "submitter": submitter.name}
+    templates = (layout.scenario_dir, layout.measurements, layout.audit_dir, layout.user_conf)
+    above = {fill(folder_of(template, "system"), names) for template in templates}
+    return tuple(folder for folder in (f"{one}/{name}" for one in sorted(above)) if tree.is_own(folder))
 
 
 def _since_packaging(root: Path) -> Iterator[tuple[str, str]]:
@@ -91,7 +124,7 @@ def _since_packaging(root: Path) -> Iterator[tuple[str, str]]:
         yield ".", f"cannot be compared with its manifest: {reason}"
 
 
-def _under(path: str, folders: list[str]) -> bool:
+def _under(path: str, folders: Iterable[str]) -> bool:
     return any(path == folder or path.startswith(f"{folder}/") for folder in folders)
 
 

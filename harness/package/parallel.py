@@ -5,7 +5,7 @@ import gc
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from itertools import islice
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from compliance.checks.model import Check, CheckFunction, Outcome, State, Verdicts
 from compliance.checks.registry import all_checks, checks_by_id
 from compliance.judge import ended, internal_check
-from compliance.streaming import Job, JudgedSystem, Systems, one_by_one
+from compliance.streaming import Job, JudgedSystem, Systems
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ProcessPoolExecutor
@@ -39,11 +39,25 @@ def judged_by(jobs: int | None = None) -> Systems:
         raise ValueError(f"{jobs} processes cannot judge anything; ask for one or more")
 
     def judged(job: Job) -> Iterator[JudgedSystem]:
-        count = min(fitting_jobs(job) if jobs is None else jobs, len(job.outlined.systems))
         with _rare_collections():
-            yield from one_by_one(job) if count < 2 else _in_processes(job, count)  # noqa: PLR2004 - one, or several
+            yield from _judged(job, jobs)
 
     return judged
+
+
+def _judged(job: Job, jobs: int | None) -> Iterator[JudgedSystem]:
+    """The systems in order: here until enough of them are known to be left for further processes to pay."""
+    systems = job.outlined.systems
+    read_bytes = 0
+    for done, (at, name) in enumerate(systems, start=1):
+        system = job.system(at, name)
+        yield system
+        read_bytes += system.bytes
+        left = len(systems) - done
+        count = min(fitting_jobs(left * read_bytes // done) if jobs is None else jobs, left)
+        if count > 1:
+            yield from _in_processes(job, count, systems[done:])
+            return
 
 
 @contextmanager
@@ -57,27 +71,24 @@ def _rare_collections() -> Iterator[None]:
         gc.set_threshold(*usual)
 
 
-def fitting_jobs(job: Job) -> int:
-    """The number of processes for a tree: its files' size decides whether more than one pays."""
-    if sum(file.bytes for file in job.outlined.submission.files) < SMALL_TREE_BYTES:
-        return 1
-    return min(_cores(), MOST_JOBS)
+def fitting_jobs(left_bytes: int) -> int:
+    """The number of processes for what is left to be read of a tree: its size decides whether more than one pays."""
+    return 1 if left_bytes < SMALL_TREE_BYTES else min(_cores(), MOST_JOBS)
 
 
 def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _in_processes(job: Job, count: int) -> Iterator[JudgedSystem]:
+def _in_processes(job: Job, count: int, systems: Sequence[tuple[int, str]]) -> Iterator[JudgedSystem]:
     """The systems in order. A process that is killed costs its work, which is done here, and never the judgement."""
     from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415 - not needed for one process
     from concurrent.futures.process import BrokenProcessPool  # noqa: PLC0415 - as above
 
-    systems = job.outlined.systems
     done = 0
     with ProcessPoolExecutor(count, _context(), initializer=_take_job, initargs=(job,)) as pool:
         try:
-            for system in _in_order(pool, job, count):
+            for system in _in_order(pool, systems, count):
                 yield system
                 done += 1
         except BrokenProcessPool:
@@ -88,8 +99,8 @@ def _in_processes(job: Job, count: int) -> Iterator[JudgedSystem]:
         yield job.system(at, name)
 
 
-def _in_order(pool: "ProcessPoolExecutor", job: Job, count: int) -> Iterator[JudgedSystem]:
-    waiting = iter(job.outlined.systems)
+def _in_order(pool: "ProcessPoolExecutor", systems: Iterable[tuple[int, str]], count: int) -> Iterator[JudgedSystem]:
+    waiting = iter(systems)
     given: list[Future[JudgedSystem]] = []
     while True:
         for at, name in islice(waiting, count * _AHEAD - len(given)):

@@ -44,6 +44,7 @@ ROOT = Path(__file__).parents[2]
 CORPUS = ROOT.parent / "shared" / "corpus"
 _SAMPLE_S = 0.02
 _LIMIT_S = 900
+_SPIN = "sum(range(80_000_000))"
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +126,20 @@ def speed(name: str, tree: Path, jobs: int) -> list[Row]:
     return rows
 
 
+def two_processes() -> Row:
+    """How much more two processes get done here than one, both at work in no memory: what no checker can go beyond."""
+    alone = min(_spins(1) for _ in range(REPEATS))
+    return Row("two processes over one, an empty loop", 2 * alone / min(_spins(2) for _ in range(REPEATS)), "times")
+
+
+def _spins(count: int) -> float:
+    started = time.perf_counter()
+    running = [subprocess.Popen([sys.executable, "-c", _SPIN]) for _ in range(count)]
+    for process in running:
+        process.wait()
+    return time.perf_counter() - started
+
+
 def scaling(whole: Path, folder: Path, source: Path, folders: int) -> list[Row]:
     """Time per results folder at a sixteenth, a quarter and the whole, beside that of the sixteenth."""
     rows: list[Row] = []
@@ -201,7 +216,7 @@ def checker(folder: Path, official_checker: Path | None = None, folders: int = F
         small = corpus_systems(CORPUS, ROUND, folder / "corpus")
         multiply(small, folder / "corpus-whole", folders)
         trees["corpus"] = folder / "corpus-whole"
-    rows: list[Row] = []
+    rows = [two_processes()]
     for name, tree in trees.items():
         rows += [*speed(name, tree, 1), *speed(name, tree, 2), *reader(name, tree)]
         if official_checker is not None:

@@ -137,8 +137,9 @@ def test_what_is_no_file_is_not_opened(tmp_path, monkeypatch, rest, kind):
 
 # Size
 
-JUDGE = """
-import resource, sys
+# The peak is asked of the kernel's own memory map: getrusage also counts what the process that started this one held.
+JUDGE = r"""
+import re, sys
 from pathlib import Path
 from compliance.discovery.submission import discover
 from compliance.judge import judge
@@ -149,7 +150,8 @@ from compliance.vocabulary import Profile
 round_ = load_round("v6.1")
 report = build_report(judge(discover(Path(sys.argv[1]), round_), round_), Profile.STRICT)
 sys.stdout.write(render_text(report, verbose=True))
-sys.stdout.write(f"peak {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10} MiB")
+peak_kib = int(re.search(r"VmHWM:\s*(\d+) kB", Path("/proc/self/status").read_text())[1])
+sys.stdout.write(f"peak {peak_kib >> 10} MiB")
 """
 
 

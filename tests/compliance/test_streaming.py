@@ -1,5 +1,7 @@
 """Judging system by system says what judging the whole tree at once says, and lets go of what it has judged."""
 
+import shutil
+
 import pytest
 
 from compliance.discovery import results as results_of
@@ -17,6 +19,29 @@ def test_system_by_system_is_as_at_once(case, tmp_path):
     root = tree.write(tmp_path)
     at_once = judge(discover(root, tree.round), tree.round)
     assert printed(judge_streaming(root, tree.round)) == printed(at_once)
+
+
+def test_what_is_wrong_with_files_is_told_once_and_in_order_wherever_it_lies(tmp_path):
+    tree = clean_tree()
+    root = tree.write(tmp_path)
+    (submitter,) = root.glob("closed/*")
+    (system,) = (submitter / "results").iterdir()
+    twin = system.with_name(f"a-{system.name}")
+    shutil.copytree(system, twin)
+    shutil.copy(submitter / "systems" / f"{system.name}.json", submitter / "systems" / f"{twin.name}.json")
+    folders = [submitter, submitter / "results", system, twin, submitter / "systems", submitter / "src" / system.name]
+    for folder in folders:
+        (folder / "an empty folder").mkdir(parents=True)
+        (folder / "__pycache__").mkdir()
+        (folder / "__pycache__" / "a.pyc").write_text("x")
+        (folder / ".hidden").write_text("x")
+        (folder / "away").symlink_to("/none")
+    judgement = judge_streaming(root, tree.round)
+    assert printed(judgement) == printed(judge(discover(root, tree.round), tree.round))
+    told = {one.check.id: [finding.where for finding in one.findings] for one in judgement.above if one.findings}
+    for check_id, names in (("STR-003", ("away",)), ("STR-007", ("an empty folder", "__pycache__"))):
+        made = sorted((folder / name).relative_to(root).as_posix() for folder in folders for name in names)
+        assert [path for path in told[check_id] if path.endswith(names)] == made
 
 
 def test_the_logs_of_a_judged_result_are_let_go(tmp_path):

@@ -5,7 +5,6 @@ import os
 import pickle
 import signal
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,7 +18,6 @@ from compliance.streaming import Job, judge_streaming
 from harness.package import parallel
 from harness.package.parallel import fitting_jobs, judged_by
 from tests.support.judged_trees import many_systems, printed
-from tests.support.trees import clean_tree
 
 CORPUS = Path(__file__).parents[3].parent / "shared" / "corpus"
 
@@ -71,17 +69,32 @@ def test_a_check_that_breaks_off_in_another_process_is_named(tmp_path):
     assert isinstance(again, Check)
 
 
-def test_a_small_tree_is_judged_in_one_process_and_a_large_one_on_every_core(tmp_path, monkeypatch):
-    tree = clean_tree()
-    outlined = outline(tree.write(tmp_path), tree.round)
-    assert fitting_jobs(Job(tree.round, outlined)) == 1
-    file = next(file for file in outlined.submission.files if file.kind == "file")
-    large = replace(file, bytes=parallel.SMALL_TREE_BYTES)
-    submission = replace(outlined.submission, files=(*outlined.submission.files, large))
-    job = Job(tree.round, replace(outlined, submission=submission))
+def test_what_is_left_decides_how_many_processes_judge_it(monkeypatch):
     for cores, jobs in ((1, 1), (3, 3), (64, 8)):
         monkeypatch.setattr(parallel, "_cores", lambda cores=cores: cores)
-        assert fitting_jobs(job) == jobs
+        assert fitting_jobs(parallel.SMALL_TREE_BYTES - 1) == 1
+        assert fitting_jobs(parallel.SMALL_TREE_BYTES) == jobs
+
+
+@pytest.mark.parametrize(("small_tree_bytes", "processes"), [(1, 2), (1 << 40, 1)])
+def test_a_small_tree_is_judged_in_one_process_and_a_large_one_on_every_core(
+    small_tree_bytes, processes, tmp_path, monkeypatch
+):
+    root, round_ = many_systems(tmp_path)
+    monkeypatch.setattr(parallel, "SMALL_TREE_BYTES", small_tree_bytes)
+    monkeypatch.setattr(parallel, "_cores", lambda: 2)
+    started = []
+    in_processes = parallel._in_processes
+
+    def counted(job, count, systems):
+        started.append((count, len(systems)))
+        return in_processes(job, count, systems)
+
+    monkeypatch.setattr(parallel, "_in_processes", counted)
+    judgement = judge_streaming(root, round_, systems=judged_by())
+    systems = outline(root, round_).systems
+    assert started == ([(2, len(systems) - 1)] if processes > 1 else [])
+    assert printed(judgement) == printed(judge(discover(root, round_), round_))
 
 
 def test_no_process_is_no_way_to_judge():
