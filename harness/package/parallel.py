@@ -7,9 +7,11 @@ import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
+
+import msgspec
 
 from compliance.checks.model import Check, CheckFunction, Outcome, State, Verdicts
 from compliance.checks.registry import all_checks, checks_by_id
@@ -81,14 +83,17 @@ def _cores() -> int:
 
 
 def _in_processes(job: Job, count: int, systems: Sequence[tuple[int, str]]) -> Iterator[JudgedSystem]:
-    """The systems in order. A process that is killed costs its work, which is done here, and never the judgement."""
+    """The systems in order, judged by this process and by further ones.
+
+    A process that is killed costs its work, which is done here, and never the judgement.
+    """
     from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415 - not needed for one process
     from concurrent.futures.process import BrokenProcessPool  # noqa: PLC0415 - as above
 
     done = 0
-    with ProcessPoolExecutor(count, _context(), initializer=_take_job, initargs=(job,)) as pool:
+    with ProcessPoolExecutor(count - 1, _context(), initializer=_take_job, initargs=(job,)) as pool:
         try:
-            for system in _in_order(pool, systems, count):
+            for system in _in_order(pool, job, count, systems):
                 yield system
                 done += 1
         except BrokenProcessPool:
@@ -99,15 +104,24 @@ def _in_processes(job: Job, count: int, systems: Sequence[tuple[int, str]]) -> I
         yield job.system(at, name)
 
 
-def _in_order(pool: "ProcessPoolExecutor", systems: Iterable[tuple[int, str]], count: int) -> Iterator[JudgedSystem]:
+def _in_order(
+    pool: "ProcessPoolExecutor", job: Job, count: int, systems: Iterable[tuple[int, str]]
+) -> Iterator[JudgedSystem]:
+    """Gives systems out, and judges one here while the next in order is still being judged elsewhere."""
     waiting = iter(systems)
-    given: list[Future[JudgedSystem]] = []
+    line: list[Future[JudgedSystem] | JudgedSystem] = []
+    out: list[Future[JudgedSystem]] = []
     while True:
-        for at, name in islice(waiting, count * _AHEAD - len(given)):
-            given.append(pool.submit(_judge, at, name))
-        if not given:
+        out = [given for given in out if not given.done()]
+        given = [pool.submit(_judge, at, name) for at, name in islice(waiting, (count - 1) * _AHEAD - len(out))]
+        out += given
+        line += given
+        if not line:
             return
-        yield given.pop(0).result()
+        if len(line) <= count * _AHEAD and not isinstance(line[0], JudgedSystem) and not line[0].done():
+            line += [job.system(at, name) for at, name in islice(waiting, 1)]
+        first = line.pop(0)
+        yield first if isinstance(first, JudgedSystem) else first.result()
 
 
 def _context() -> "BaseContext":
@@ -121,6 +135,8 @@ def _context() -> "BaseContext":
 
 
 _OWN: list[Job] = []
+_ENCODER = msgspec.json.Encoder()
+_DECODER = msgspec.json.Decoder(list[tuple[str, str | None] | None])
 
 
 def _take_job(job: Job) -> None:
@@ -148,33 +164,32 @@ def _by_function() -> dict[CheckFunction, Check]:
     return {check.function: check for check in all_checks()}
 
 
-_Ended = str | tuple[str, str]
-"""A check that passed, by its id, or one that was skipped, with the reason."""
-
-
 def _in_short(verdicts: Verdicts) -> tuple[Callable[..., Verdicts], tuple[object, ...]]:
-    """Both verdicts with what has findings; of all else, which is nearly all, the ids."""
-    short: list[Outcome | _Ended] = [
-        outcome
-        if outcome.findings
-        else (outcome.check.id, outcome.reason)
-        if outcome.state is State.SKIP
-        else outcome.check.id
+    """Both verdicts with what has findings; of all else, which is nearly all, ids and reasons as one text."""
+    found = tuple([outcome for outcome in verdicts.outcomes if outcome.findings])
+    ends = [
+        None if outcome.findings else (outcome.check.id, outcome.reason if outcome.state is State.SKIP else None)
         for outcome in verdicts.outcomes
     ]
-    return _at_length, (verdicts.official, verdicts.strict, short)
+    return _at_length, (verdicts.official, verdicts.strict, _ENCODER.encode(ends), found)
 
 
-def _at_length(official: str, strict: str, short: list[Outcome | _Ended]) -> Verdicts:
-    return Verdicts(official, strict, tuple([_outcome(one) for one in short]))
+def _at_length(official: str, strict: str, ends: bytes, found: tuple[Outcome, ...]) -> Verdicts:
+    outcomes = _outcomes(ends)
+    if found:
+        rest = iter(found)
+        outcomes = tuple([next(rest) if outcome is None else outcome for outcome in outcomes])
+    return Verdicts(official, strict, cast("tuple[Outcome, ...]", outcomes))
 
 
-def _outcome(short: Outcome | _Ended) -> Outcome:
-    if isinstance(short, Outcome):
-        return short
-    if isinstance(short, str):
-        return ended(checks_by_id()[short], State.PASS)
-    return ended(checks_by_id()[short[0]], State.SKIP, short[1])
+@lru_cache(maxsize=1024)
+def _outcomes(ends: bytes) -> tuple[Outcome | None, ...]:
+    """The outcomes of a text of ends, None for each that has findings; results of a kind end alike."""
+    known = checks_by_id()
+    return tuple(
+        None if end is None else ended(known[end[0]], State.PASS if end[1] is None else State.SKIP, end[1] or "")
+        for end in _DECODER.decode(ends)
+    )
 
 
 # A check goes from process to process by its name: it is the same code on either side.
