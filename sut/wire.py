@@ -7,8 +7,9 @@ and its ids are dangling pointers (F4 in harness/README.md).
 """
 
 import struct
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import sys
+from collections.abc import Sequence
+from functools import lru_cache
 from itertools import accumulate, pairwise
 from typing import TypeAlias
 
@@ -16,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sut.errors import WireError
+from sut.messages import NO_HEAD, Begin, End, Events, Goodbye, Heartbeat, Hello, Message, Submit
 from sut.protocol import TokenIds
 
 VERSION = 1
@@ -25,90 +27,14 @@ MAX_REASON_BYTES = 4096
 _HEADER = struct.Struct("<BBHIQ")
 _EVENT_COUNTS = struct.Struct("<IIII")
 _LAG = struct.Struct("<q")
+_TOKEN = struct.Struct("<i")
+
+_LITTLE = sys.byteorder == "little"
 
 # Below this many numbers, struct is faster than building a numpy array (which costs about a microsecond).
 _SMALL = 8
 
 Buffer: TypeAlias = bytes | bytearray | memoryview
-
-
-@dataclass(frozen=True, slots=True)
-class Begin:
-    """A LoadGen test begins. The worker answers with `Hello` once its engine is ready for it."""
-
-    epoch: int
-    first_tokens: bool
-    scenario: str
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Submit:
-    """Samples to answer: `ids` (LoadGen's, uint64) and `indices` (of the dataset, uint32), views into the frame."""
-
-    epoch: int
-    ids: npt.NDArray[np.uint64]
-    indices: npt.NDArray[np.uint32]
-
-
-@dataclass(frozen=True, slots=True)
-class End:
-    """The test is over. The worker answers with `Goodbye`."""
-
-    epoch: int
-
-
-@dataclass(frozen=True, slots=True)
-class Hello:
-    """A worker is ready for the test of this epoch and wants `window` samples in flight."""
-
-    epoch: int
-    worker: int
-    window: int
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Events:
-    """Answers of one worker, as views into the frame.
-
-    `tokens` holds the ids of all final answers one after another; `counts[i]` of them belong to `final_ids[i]`.
-    First tokens of a frame come before its finals; `failures` pairs a sample id with the reason.
-    """
-
-    epoch: int
-    worker: int
-    first_ids: npt.NDArray[np.uint64]
-    first_tokens: TokenIds
-    final_ids: npt.NDArray[np.uint64]
-    counts: npt.NDArray[np.uint32]
-    tokens: TokenIds
-    failures: tuple[tuple[int, str], ...]
-
-    def finals(self) -> Iterator[tuple[int, TokenIds]]:
-        """Each final answer as (sample id, its token ids); the ids are views into the frame."""
-        bounds = accumulate(self.counts.tolist(), initial=0)
-        for sample_id, (begin, end) in zip(self.final_ids.tolist(), pairwise(bounds), strict=True):
-            yield sample_id, self.tokens[begin:end]
-
-
-@dataclass(frozen=True, slots=True)
-class Heartbeat:
-    """A sign of life: samples in flight in the worker, and how late its I/O loop woke at worst since the last one."""
-
-    epoch: int
-    worker: int
-    in_flight: int
-    lag_ns: int
-
-
-@dataclass(frozen=True, slots=True)
-class Goodbye:
-    """The worker has ended the test of this epoch and holds nothing of it."""
-
-    epoch: int
-    worker: int
-
-
-Message: TypeAlias = Begin | Submit | End | Hello | Events | Heartbeat | Goodbye
 
 
 def encode_begin(epoch: int, first_tokens: bool, scenario: str) -> bytes:  # noqa: FBT001 the wire's field
@@ -141,13 +67,10 @@ def encode_events(
     failures: Sequence[tuple[int, str]] = (),
 ) -> bytes:
     """The frame of an `Events`. Token arrays must be one-dimensional int32; a reason is cut at 4096 bytes."""
-    arrays = [tokens for _, tokens in finals]
-    for tokens in arrays:
-        if tokens.dtype != np.int32 or tokens.ndim != 1:
-            raise WireError(f"token ids of dtype {tokens.dtype} and {tokens.ndim} dimensions; send a flat int32 array")
+    arrays = [_flat(tokens) for _, tokens in finals]
     reasons = [reason.encode("utf-8", "replace")[:MAX_REASON_BYTES] for _, reason in failures]
-    counts = [len(tokens) for tokens in arrays]
-    parts = [
+    counts = [len(tokens) for _, tokens in finals]
+    parts: list[Buffer] = [
         _header(EVENTS, epoch, worker),
         _pack_counts(len(firsts), len(finals), len(failures), sum(counts)),
         _pack("Q", [sample_id for sample_id, _ in firsts]),
@@ -155,11 +78,18 @@ def encode_events(
         _pack("Q", [sample_id for sample_id, _ in failures]),
         _pack("i", [token for _, token in firsts]),
         _pack("I", counts),
-        *(tokens.astype("<i4", copy=False).tobytes() for tokens in arrays),
+        *arrays,
         _pack("I", [len(reason) for reason in reasons]),
         *reasons,
     ]
     return b"".join(parts)
+
+
+def _flat(tokens: TokenIds) -> Buffer:
+    """The array as its bytes go out: itself, where it lies in one piece. Raises WireError."""
+    if tokens.dtype != np.int32 or tokens.ndim != 1:
+        raise WireError(f"token ids of dtype {tokens.dtype} and {tokens.ndim} dimensions; send a flat int32 array")
+    return tokens.data if _LITTLE and tokens.flags.c_contiguous else tokens.astype("<i4").tobytes()
 
 
 def encode_heartbeat(epoch: int, worker: int, in_flight: int, lag_ns: int) -> bytes:
@@ -185,8 +115,7 @@ def decode(frame: Buffer) -> Message:
         return _decode_events(epoch, worker, body)
     if kind == SUBMIT:
         _expect(body, 12 * count, "submit")
-        ids = np.frombuffer(body, "<u8", count)
-        return Submit(epoch, ids, np.frombuffer(body, "<u4", count, 8 * count))
+        return Submit(epoch, _numbers(body, "Q", count, 0), _numbers(body, "I", count, 8 * count))
     return _decode_small(kind, epoch, worker, count, body)
 
 
@@ -221,24 +150,39 @@ def _decode_events(epoch: int, worker: int, body: memoryview) -> Events:
     reasons_at = tokens_at + 4 * tokens
     if len(body) < reasons_at + 4 * failed:
         raise WireError(f"an events frame of {len(body)} bytes, shorter than its counts say")
-    counts = np.frombuffer(body, "<u4", finals, counts_at)
-    if int(counts.sum(dtype=np.uint64)) != tokens:
-        raise WireError(f"an events frame whose answers hold {counts.sum()} token ids but that carries {tokens}")
-    failed_ids = np.frombuffer(body, "<u8", failed, failed_at).tolist()
+    counts = _numbers(body, "I", finals, counts_at)
+    if sum(counts) != tokens:
+        raise WireError(f"an events frame whose answers hold {sum(counts)} token ids but that carries {tokens}")
+    failed_ids = _numbers(body, "Q", failed, failed_at)
     reasons = _decode_reasons(body[reasons_at:], failed)
     return Events(
         epoch,
         worker,
-        np.frombuffer(body, "<u8", firsts, first_at),
-        np.frombuffer(body, "<i4", firsts, first_tokens_at),
-        np.frombuffer(body, "<u8", finals, final_at),
+        _numbers(body, "Q", firsts, first_at),
+        _numbers(body, "i", firsts, first_tokens_at),
+        _numbers(body, "Q", finals, final_at),
         counts,
-        np.frombuffer(body, "<i4", tokens, tokens_at),
+        _heads(body, counts, tokens_at),
         tuple(zip(failed_ids, reasons, strict=True)),
+        body,
+        first_tokens_at,
+        tokens_at,
     )
 
 
+def _heads(body: memoryview, counts: Sequence[int], tokens_at: int) -> Sequence[int]:
+    """The first token id of every answer."""
+    heads, at = [], tokens_at
+    for count in counts:
+        heads.append(_TOKEN.unpack_from(body, at)[0] if count else NO_HEAD)
+        at += _TOKEN.size * count
+    return heads
+
+
 def _decode_reasons(body: memoryview, failed: int) -> list[str]:
+    if not failed:
+        _expect(body, 0, "events")
+        return []
     lengths = np.frombuffer(body, "<u4", failed).tolist()
     text = body[4 * failed :]
     _expect(text, sum(lengths), "events")
@@ -264,13 +208,26 @@ def _pack_counts(*counts: int) -> bytes:
 def _pack(code: str, values: Sequence[int] | npt.NDArray[np.uint64]) -> bytes:
     try:
         if len(values) < _SMALL:
-            return struct.pack(f"<{len(values)}{code}", *values)
+            return _row(code, len(values)).pack(*values)
         return np.asarray(values, dtype=f"<{_NUMPY_CODES[code]}").tobytes()
     except (struct.error, OverflowError, TypeError, ValueError) as error:
         raise WireError(f"a number of the frame does not fit {code!r}: {error}") from None
 
 
 _NUMPY_CODES = {"Q": "u8", "I": "u4", "i": "i4"}
+
+
+@lru_cache(maxsize=64)
+def _row(code: str, count: int) -> struct.Struct:
+    return struct.Struct(f"<{count}{code}")
+
+
+def _numbers(body: memoryview, code: str, count: int, at: int) -> Sequence[int]:
+    """`count` numbers from byte `at`: by struct when they are few, by numpy when they are many."""
+    if count < _SMALL:
+        return _row(code, count).unpack_from(body, at) if count else ()
+    numbers: list[int] = np.frombuffer(body, f"<{_NUMPY_CODES[code]}", count, at).tolist()
+    return numbers
 
 
 def _expect(body: memoryview, size: int, what: str) -> None:

@@ -18,7 +18,7 @@ from typing import BinaryIO, NoReturn
 
 import msgspec
 
-from sut import wire
+from sut import messages, wire
 from sut.control import WorkerCommand, WorkerConfig, WorkerStatus
 from sut.errors import EngineLost, SutError, WireError
 from sut.protocol import Engine, RunContext, Sample
@@ -113,16 +113,16 @@ class Worker:
             raise task.error
         if isinstance(task, Stop) or not self._io.is_current(task.epoch):
             return
-        if isinstance(task, wire.Begin):
+        if isinstance(task, messages.Begin):
             self._begin(task)
         elif task.epoch == self._epoch:
-            if isinstance(task, wire.Submit):
+            if isinstance(task, messages.Submit):
                 self._submit(task)
             else:
                 self._end()
                 self._io.outbox.put_frame(wire.encode_goodbye(task.epoch, self._config.worker_index))
 
-    def _begin(self, task: wire.Begin) -> None:
+    def _begin(self, task: messages.Begin) -> None:
         if self._epoch is not None:
             # The LoadGen process of that test is gone; its samples are answered to nobody.
             self._end()
@@ -132,10 +132,9 @@ class Worker:
         self._io.outbox.put_frame(wire.encode_hello(task.epoch, self._config.worker_index, self._window))
         self._io.beat(task.epoch)
 
-    def _submit(self, task: wire.Submit) -> None:
-        ids = task.ids.tolist()
-        self._io.outbox.submitted(ids)
-        self._running().submit([Sample(i, index) for i, index in zip(ids, task.indices.tolist(), strict=True)])
+    def _submit(self, task: messages.Submit) -> None:
+        self._io.outbox.submitted(task.ids)
+        self._running().submit([Sample(i, index) for i, index in zip(task.ids, task.indices, strict=True)])
 
     def _end(self) -> None:
         self._io.beat(None)

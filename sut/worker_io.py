@@ -8,13 +8,12 @@ import contextlib
 import os
 import threading
 import time
-from collections.abc import Callable
 from queue import SimpleQueue
 from typing import TypeAlias
 
 import zmq
 
-from sut import wire
+from sut import messages, wire
 from sut.control import WorkerConfig
 from sut.errors import SutError, WireError
 from sut.outbox import Outbox
@@ -37,7 +36,7 @@ class Broken:
         self.error = error
 
 
-Task: TypeAlias = wire.Begin | wire.Submit | wire.End | Stop | Broken
+Task: TypeAlias = messages.Begin | messages.Submit | messages.End | Stop | Broken
 
 
 class WorkerIo:
@@ -127,9 +126,10 @@ class WorkerIo:
         while True:
             ready = dict(poller.poll(self._wait_ms()))
             if self._pull in ready:
-                self._drain(self._pull, self._take)
+                self._drain()
             if self._wake_in in ready:
-                self._drain(self._wake_in, _ignore)
+                # One wake at a time: a second one finds an empty outbox.
+                self._wake_in.recv()
                 self._send()
             if self._ending:
                 # Once more: what was put just before the end may have missed the drain above.
@@ -141,10 +141,10 @@ class WorkerIo:
         for frame in self.outbox.drain():
             self._push.send(frame)
 
-    def _drain(self, socket: "zmq.Socket[bytes]", take: Callable[[bytes], None]) -> None:
+    def _drain(self) -> None:
         with contextlib.suppress(zmq.Again):
             while True:
-                take(socket.recv(zmq.NOBLOCK))
+                self._take(self._pull.recv(zmq.NOBLOCK))
 
     def _take(self, frame: bytes) -> None:
         try:
@@ -152,12 +152,12 @@ class WorkerIo:
         except WireError as error:
             self.tasks.put(Broken(error))
             return
-        if not isinstance(message, wire.Begin | wire.Submit | wire.End):
+        if not isinstance(message, messages.Begin | messages.Submit | messages.End):
             self.tasks.put(
                 Broken(WireError(f"a {type(message).__name__} frame on the tasks socket; check the endpoints"))
             )
             return
-        if isinstance(message, wire.Begin):
+        if isinstance(message, messages.Begin):
             self._newest_epoch = max(self._newest_epoch, message.epoch)
         if self.is_current(message.epoch):
             self.tasks.put(message)
@@ -175,7 +175,3 @@ class WorkerIo:
         lag_ns = now_ns - self._due_ns
         self._push.send(wire.encode_heartbeat(epoch, self._config.worker_index, self.outbox.in_flight, lag_ns))
         self._due_ns = now_ns + int(self._config.heartbeat_s * _SECOND_NS)
-
-
-def _ignore(_: bytes) -> None:
-    """A wake carries nothing."""

@@ -65,6 +65,7 @@ class Test:
         self._lengths = lengths
         self.threads: list[threading.Thread] = []
         self.dispatcher: Dispatcher | None = None
+        self.cpu_s = 0.0
 
     def run(self) -> None:
         """Runs the test to its end, good or bad; the state says which."""
@@ -130,12 +131,14 @@ class Test:
 
     def _loadgen(self, inbox: Inbox) -> None:
         bell = inbox.bell()
+        began_s = time.process_time()
         try:
             callbacks = Callbacks(bell, self.state, self.spec.loadgen.total_sample_count)
             self._run_test(self.spec, self.prepared, callbacks)
         except Exception as error:  # noqa: BLE001 a thread's last words go to the outcome
             self.state.fail("loadgen", f"LoadGen failed: {type(error).__name__}: {error}")
         finally:
+            self.cpu_s = time.process_time() - began_s
             self.state.finish()
 
 
@@ -182,6 +185,7 @@ def _outcome(test: Test, duration_s: float) -> RunOutcome:
         loadgen_version=version(),
         details=_details(test, float(np.percentile(lag_ms, 99))),
         issue_lag_p99_ms=float(np.percentile(np.array(issue_ns or array("q", [0])) / 1e6, 99)),
+        cpu_s=test.cpu_s,
     )
 
 

@@ -5,20 +5,21 @@ copied: what is handed to LoadGen are addresses inside the received frame, which
 """
 
 import time
+from contextlib import suppress
 from typing import Protocol
 
 import zmq
 
-from harness.core.ledger import Ledger, Verdict
+from harness.core.ledger import Ledger
 from harness.core.sockets import Context, bind
 from harness.core.spec import RunSpec
 from harness.core.state import Bell, Credit, Inbox, RunState
 from sut.errors import WireError
-from sut.wire import Events, Goodbye, Heartbeat, Hello, decode
+from sut.messages import Events, Goodbye, Heartbeat, Hello
+from sut.wire import decode
 
 _POLL_MS = 100
 _TOKEN_BYTES = 4
-_DROP, _WITH_FIRST = int(Verdict.DROP), int(Verdict.FORWARD_WITH_FIRST)
 
 
 class Reporter(Protocol):
@@ -43,6 +44,9 @@ class Completion:
         self._inbox = inbox
         self._reporter = reporter
         self._context = context
+        # Offline refills windows as answers come; elsewhere the counts are read when the next query is routed.
+        self._address = 0
+        self._ring = spec.loadgen.scenario == "Offline"
 
     def run(self) -> None:
         """The thread: receives until the main thread says stop."""
@@ -58,20 +62,13 @@ class Completion:
 
     def _receive(self, bell: Bell) -> None:
         socket = bind(self._context, zmq.PULL, self._spec.events, self._spec.curve)
+        socket.setsockopt(zmq.RCVTIMEO, _POLL_MS)
         try:
             while not self._state.stopping:
-                if socket.poll(_POLL_MS):
-                    self._drain(socket, bell)
+                with suppress(zmq.Again):
+                    self._take(socket.recv(), bell)
         finally:
             socket.close(0)
-
-    def _drain(self, socket: "zmq.Socket[bytes]", bell: Bell) -> None:
-        while not self._state.stopping:
-            try:
-                frame = socket.recv(zmq.NOBLOCK)
-            except zmq.Again:
-                return
-            self._take(frame, bell)
 
     def _take(self, frame: bytes, bell: Bell) -> None:
         try:
@@ -101,6 +98,7 @@ class Completion:
     def _events(self, events: Events, bell: Bell) -> None:
         """One frame of answers: the ledger judges each, LoadGen hears of the good ones, the dispatcher gets credits."""
         ledger = self._ledger
+        self._address = events.address
         firsts = self._firsts(events)
         finals = self._finals(events)
         if not self._state.finished:
@@ -115,41 +113,32 @@ class Completion:
         if ledger.fault:
             self._state.fail("ledger", ledger.fault)
         if firsts or finals:
-            bell.credit(Credit(firsts, finals))
+            bell.credit(Credit(events.worker, firsts, finals), ring=self._ring)
 
     def _firsts(self, events: Events) -> list[int]:
-        ids: list[int] = events.first_ids.tolist()
-        if not ids:
-            return ids
-        ledger, reporter, now_ns = self._ledger, self._reporter, time.monotonic_ns()
-        address = events.first_tokens.__array_interface__["data"][0]
-        slots = []
-        for sample_id, token in zip(ids, events.first_tokens.tolist(), strict=True):
-            if ledger.first(sample_id, token, events.worker, now_ns):
-                reporter.first(sample_id, address)
-                slots.append(ledger.slot_of(sample_id))
+        if not (ids := events.first_ids):
+            return []
+        slots = self._ledger.firsts(ids, events.first_tokens, events.worker, time.monotonic_ns())
+        address, report = self._address + events.first_tokens_at, self._reporter.first
+        for sample_id, slot in zip(ids, slots, strict=True):
+            if slot >= 0:
+                report(sample_id, address)
             address += _TOKEN_BYTES
-        return slots
+        return [slot for slot in slots if slot >= 0] if -1 in slots else slots
 
     def _finals(self, events: Events) -> list[int]:
-        ids: list[int] = events.final_ids.tolist()
-        if not ids:
-            return ids
-        ledger, reporter, now_ns = self._ledger, self._reporter, time.monotonic_ns()
-        tokens = events.tokens
-        address = tokens.__array_interface__["data"][0]
-        slots, begin = [], 0
-        for sample_id, count in zip(ids, events.counts.tolist(), strict=True):
-            head = int(tokens[begin]) if count else -1
-            verdict = ledger.final(sample_id, head, count, events.worker, now_ns)
-            if verdict != _DROP:
-                if verdict == _WITH_FIRST:
+        if not (ids := events.final_ids):
+            return []
+        counts = events.counts
+        slots, with_first = self._ledger.finals(ids, events.heads, counts, events.worker, time.monotonic_ns())
+        address, reporter = self._address + events.tokens_at, self._reporter
+        for place, (sample_id, slot, count) in enumerate(zip(ids, slots, counts, strict=True)):
+            if slot >= 0:
+                if place in with_first:
                     reporter.first(sample_id, address)
                 reporter.final(sample_id, address, count)
-                slots.append(ledger.slot_of(sample_id))
-            begin += count
             address += _TOKEN_BYTES * count
-        return slots
+        return [slot for slot in slots if slot >= 0] if -1 in slots else slots
 
     def _breach(self, what: str) -> None:
         self._ledger.breach(what)

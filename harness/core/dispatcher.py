@@ -39,7 +39,9 @@ class Dispatcher:
         self._ledger = ledger
         self._state = state
         self._inbox = inbox
+        # A list: to take one number out of an array costs several times as much.
         self._lengths = lengths
+        self._prompt_tokens: list[int] = lengths.tolist()
         self._context = context
         self._offline = spec.loadgen.scenario == "Offline"
         self._loads = [WorkerLoad(place, worker.window, 0, 0) for place, worker in enumerate(spec.workers)]
@@ -97,17 +99,23 @@ class Dispatcher:
         """One turn: credits first, since they make room for what follows."""
         while self._inbox.credits:
             self._take_credit(self._inbox.credits.popleft())
-        while self._inbox.issues:
-            self._take_issue(self._inbox.issues.popleft())
+        if issues := self._gather():
+            self._take_issues(issues)
         if self._offline:
             self._feed()
 
-    def _take_issue(self, item: Issue) -> None:
+    def _gather(self) -> list[Issue]:
+        """All that LoadGen has issued since the last turn, which then leaves in one frame per worker."""
+        waiting = self._inbox.issues
+        return [waiting.popleft() for _ in range(len(waiting))]
+
+    def _take_issues(self, issues: Sequence[Issue]) -> None:
         now_ns = time.monotonic_ns()
-        self.issue_lag_ns.append(now_ns - item.at_ns)
-        slots = self._ledger.issue(item.ids, item.indices, item.at_ns)
-        prompts = self._lengths[np.asarray(item.indices, np.int64)]
-        self._prompt_cost.extend(prompts.tolist())
+        slots: list[int] = []
+        for at_ns, ids, indices in issues:
+            self.issue_lag_ns.append(now_ns - at_ns)
+            slots.extend(self._ledger.issue(ids, indices, at_ns))
+            self._prompt_cost.extend([self._prompt_tokens[index] for index in indices])
         self._output_cost.extend([self._expected_output()] * len(slots))
         if self._offline:
             self._enter_pool(slots)
@@ -130,7 +138,7 @@ class Dispatcher:
         for slot in slots:
             worker = choose_server(self._loads, self._spec.policy)
             batches.setdefault(worker, []).append(slot)
-            self._load(worker, samples=1, tokens=self._prompt_cost[slot] + self._output_cost[slot], sent=1)
+            self._charge(worker, 1, self._prompt_cost[slot] + self._output_cost[slot])
         for worker, batch in batches.items():
             self._submit(worker, batch)
 
@@ -150,8 +158,14 @@ class Dispatcher:
         for worker, batch in enumerate(batches):
             if batch:
                 tokens = sum(self._prompt_cost[slot] + self._output_cost[slot] for slot in batch)
-                self._load(worker, samples=len(batch), tokens=tokens, sent=len(batch))
+                self._charge(worker, len(batch), tokens)
                 self._submit(worker, batch)
+
+    def _charge(self, worker: int, samples: int, tokens: int) -> None:
+        load = self._loads[worker]
+        load.in_flight_samples += samples
+        load.outstanding_tokens += tokens
+        load.sent_samples += samples
 
     def _submit(self, worker: int, slots: Sequence[int]) -> None:
         self._ledger.sent(slots, worker)
@@ -161,23 +175,15 @@ class Dispatcher:
             self._state.fail("worker_lost", f"worker {worker} is not connected any more; look at its log")
 
     def _take_credit(self, credit: Credit) -> None:
+        prompts, outputs, load = self._prompt_cost, self._output_cost, self._loads[credit.worker]
+        tokens = 0
         for slot in credit.firsts:
-            worker = self._ledger.worker_of(slot)
-            self._load(worker, tokens=-self._prompt_cost[slot])
-            self._prompt_cost[slot] = 0
+            tokens += prompts[slot]
+            prompts[slot] = 0
         for slot in credit.finals:
-            worker = self._ledger.worker_of(slot)
-            self._load(worker, samples=-1, tokens=-self._prompt_cost[slot] - self._output_cost[slot])
-
-    def _load(self, worker: int, *, samples: int = 0, tokens: int = 0, sent: int = 0) -> None:
-        load = self._loads[worker]
-        self._loads[worker] = WorkerLoad(
-            load.index,
-            load.window,
-            load.in_flight_samples + samples,
-            load.outstanding_tokens + tokens,
-            load.sent_samples + sent,
-        )
+            tokens += prompts[slot] + outputs[slot]
+        load.outstanding_tokens -= tokens
+        load.in_flight_samples -= len(credit.finals)
 
     def _sent(self, worker: int, frame: bytes) -> bool:
         """Sends without waiting; False when the worker is not connected."""

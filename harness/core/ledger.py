@@ -10,12 +10,11 @@ slot's fields are written by one thread at a time, so that plain assignments und
 
 from array import array
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from enum import IntEnum
 
 import numpy as np
 import numpy.typing as npt
 
+from harness.core.sample_state import State, Unanswered, Verdict
 from harness.core.spec import LedgerTotals
 from harness.run.record import SAMPLES_DTYPE
 
@@ -23,38 +22,9 @@ NO_WORKER = 0xFFFF
 MIN_ANSWER_TOKENS = 2
 
 
-class State(IntEnum):
-    """Where a sample is."""
-
-    ISSUED = 0
-    SENT = 1
-    FIRST = 2
-    DONE = 3
-    FAILED = 4
-
-
-class Verdict(IntEnum):
-    """What the completion thread does with a final answer."""
-
-    DROP = 0
-    FORWARD = 1
-    FORWARD_WITH_FIRST = 2
-
-
 # Plain ints for the hot path: an IntEnum comparison costs several times as much.
 _ISSUED, _SENT, _FIRST, _DONE, _FAILED = (int(state) for state in State)
 _DROP, _FORWARD, _FORWARD_WITH_FIRST = (int(verdict) for verdict in Verdict)
-
-
-@dataclass(frozen=True, slots=True)
-class Unanswered:
-    """A sample without an answer: one line of failed_queries.jsonl. `id` is decimal text, for it exceeds 2^53."""
-
-    id: str
-    index: int
-    worker: int | None
-    state: str
-    reason: str
 
 
 class Ledger:
@@ -182,6 +152,60 @@ class Ledger:
         self.first_count += 1
         self.late_firsts += 1
         return _FORWARD_WITH_FIRST
+
+    def firsts(self, ids: Sequence[int], tokens: Sequence[int], worker: int, now_ns: int) -> list[int]:
+        """`first` for the first tokens of a frame: the slot of each that goes to LoadGen, -1 for each that does not."""
+        slots, get, state, holders = [], self._slots.get, self._state, self._worker
+        good = 0
+        for sample_id, token in zip(ids, tokens, strict=True):
+            slot = get(sample_id, -1)
+            if slot >= 0 and state[slot] == _SENT and holders[slot] == worker and self._wants_first:
+                state[slot] = _FIRST
+                self._first_token[slot] = token
+                self._first_ns[slot] = now_ns
+                good += 1
+            else:
+                # Whatever else it is has a name, and the single call gives it.
+                slot = slot if self.first(sample_id, token, worker, now_ns) else -1
+            slots.append(slot)
+        self.first_count += good
+        return slots
+
+    def finals(
+        self, ids: Sequence[int], heads: Sequence[int], counts: Sequence[int], worker: int, now_ns: int
+    ) -> tuple[list[int], set[int]]:
+        """`final` for the answers of a frame: the slot of each that goes to LoadGen, -1 for each that does not.
+
+        Also the places in the frame of those whose first token goes along with the answer.
+        """
+        slots, with_first, get, state, holders = [], set[int](), self._slots.get, self._state, self._worker
+        ready = _FIRST if self._wants_first else _SENT
+        good = tokens = 0
+        for place, (sample_id, head, count) in enumerate(zip(ids, heads, counts, strict=True)):
+            slot = get(sample_id, -1)
+            if (
+                slot >= 0
+                and state[slot] == ready
+                and holders[slot] == worker
+                and count >= MIN_ANSWER_TOKENS
+                and (ready == _SENT or self._first_token[slot] == head)
+            ):
+                state[slot] = _DONE
+                self._done_ns[slot] = now_ns
+                self._tokens[slot] = count
+                good += 1
+                tokens += count
+            else:
+                verdict = self.final(sample_id, head, count, worker, now_ns)
+                if verdict == _FORWARD_WITH_FIRST:
+                    with_first.add(place)
+                slot = slot if verdict != _DROP else -1
+            slots.append(slot)
+        self.completed += good
+        self.output_tokens += tokens
+        self.worker_samples[worker] += good
+        self.worker_tokens[worker] += tokens
+        return slots, with_first
 
     def fail(self, sample_id: int, reason: str, worker: int, now_ns: int) -> bool:
         """Takes the news that a sample failed; returns whether it was in flight."""

@@ -99,12 +99,10 @@ class LoadgenReporter:
     def first(self, sample_id: int, address: int) -> None:
         """Gathers a first token: one int32 at `address`."""
         if self._first_count == len(self._firsts):
-            self._firsts.append(lg.QuerySampleResponse(0, 0, 0, 0))
+            self._firsts.append(lg.QuerySampleResponse(0, 0, _TOKEN_BYTES, 1))
         response = self._firsts[self._first_count]
         response.id = sample_id
         response.data = address
-        response.size = _TOKEN_BYTES
-        response.n_tokens = 1
         self._first_count += 1
 
     def final(self, sample_id: int, address: int, token_count: int) -> None:

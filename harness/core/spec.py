@@ -98,7 +98,8 @@ class RunOutcome:
     """How the LoadGen process ended: `cause` is empty for a good run, else one sentence that names what happened.
 
     `kind`: ok | interrupted | worker_lost | worker_failed | stalled | ledger | loadgen | config | internal.
-    Times are monotonic durations; `issue_lag_p99_ms` is how late the issue thread reached the dispatcher.
+    Times are monotonic durations; `issue_lag_p99_ms` is how late the issue thread reached the dispatcher; `cpu_s` is
+    the processor time of the LoadGen process from the start of the test to LoadGen's return, all threads together.
     """
 
     run_id: str
@@ -112,3 +113,4 @@ class RunOutcome:
     loadgen_version: str
     details: tuple[str, ...] = ()
     issue_lag_p99_ms: float = 0.0
+    cpu_s: float = 0.0

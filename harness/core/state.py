@@ -10,6 +10,7 @@ import time
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import zmq
 
@@ -63,8 +64,7 @@ class RunState:
         self.heard_ns[worker] = time.monotonic_ns()
 
 
-@dataclass(frozen=True, slots=True)
-class Issue:
+class Issue(NamedTuple):
     """One call of LoadGen's issue callback."""
 
     at_ns: int
@@ -72,9 +72,10 @@ class Issue:
     indices: Sequence[int]
 
 
-@dataclass(frozen=True, slots=True)
-class Credit:
-    """What the completion thread tells the dispatcher: slots that got their first token, and slots that are done."""
+class Credit(NamedTuple):
+    """What the completion thread tells the dispatcher of one worker: slots with a first token, and slots done."""
+
+    worker: int
 
     firsts: Sequence[int]
     finals: Sequence[int]
@@ -102,13 +103,12 @@ class Inbox:
         return Bell(self, self._context)
 
     def wait(self, timeout_ms: int | None) -> None:
-        """Sleeps until rung or until the time is over. Only the dispatcher calls this."""
-        if self._listener.poll(timeout_ms):
-            while True:
-                try:
-                    self._listener.recv(zmq.NOBLOCK)
-                except zmq.Again:
-                    break
+        """Sleeps until rung or until the time is over. Only the dispatcher calls this.
+
+        One ring is taken at a time: there is hardly ever a second, which then costs an idle turn and no more.
+        """
+        if timeout_ms is None or self._listener.poll(timeout_ms):
+            self._listener.recv()
         self._rung = False
 
     def close(self) -> None:
@@ -131,10 +131,11 @@ class Bell:
         self._inbox.issues.append(item)
         self.ring()
 
-    def credit(self, item: Credit) -> None:
-        """Hands over credits."""
+    def credit(self, item: Credit, *, ring: bool) -> None:
+        """Hands over credits; without a ring they wait for the dispatcher's next turn."""
         self._inbox.credits.append(item)
-        self.ring()
+        if ring:
+            self.ring()
 
     def ring(self) -> None:
         """Wakes the dispatcher. One that has ended already needs no waking."""

@@ -15,9 +15,9 @@ import numpy.typing as npt
 from sut.errors import BadSettings
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class WorkerLoad:
-    """What the dispatcher has counted of one worker.
+    """What the dispatcher has counted of one worker: it counts in place, the policies only read.
 
     `outstanding_tokens` are the prompt tokens of its samples without a first token plus the output tokens still
     expected; `sent_samples` counts all samples of the test it was ever given.
@@ -72,6 +72,8 @@ def choose_server(loads: Sequence[WorkerLoad], policy: str) -> int:
         raise BadSettings((f"unknown dispatch policy {policy!r}; {hint}",))
     if not loads:
         raise BadSettings(("no worker to dispatch to; start at least one",))
+    if len(loads) == 1:
+        return loads[0].index
     return min(loads, key=key).index
 
 

@@ -25,7 +25,7 @@ CONF = """# short tests
 *.Offline.target_qps = 2000
 *.Server.target_qps = 500
 *.Server.min_query_count = 500
-*.SingleStream.target_latency = 0.5
+*.SingleStream.target_latency = 0.1
 """
 AUDIT = """*.*.mode = 2
 *.*.accuracy_log_rng_seed = 720381539243781796

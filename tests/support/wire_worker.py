@@ -12,16 +12,8 @@ import time
 import numpy as np
 import zmq
 
-from sut.wire import (
-    Begin,
-    End,
-    Submit,
-    decode,
-    encode_events,
-    encode_goodbye,
-    encode_heartbeat,
-    encode_hello,
-)
+from sut.messages import Begin, End, Submit
+from sut.wire import decode, encode_events, encode_goodbye, encode_heartbeat, encode_hello
 
 FAULTY_INDEX = 3
 ANSWER_TOKENS = 4
@@ -61,7 +53,7 @@ class WireWorker:
             self.events.send(encode_goodbye(self.epoch, self.index))
         elif isinstance(message, Submit):
             firsts, finals, failures = [], [], []
-            for sample_id, index in zip(message.ids.tolist(), message.indices.tolist(), strict=True):
+            for sample_id, index in zip(message.ids, message.indices, strict=True):
                 tokens = answer(index)
                 first, final = [(sample_id, int(tokens[0]))] if self.first_tokens else [], [(sample_id, tokens)]
                 if index == FAULTY_INDEX:

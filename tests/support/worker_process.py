@@ -15,7 +15,7 @@ from typing import Any, Self
 import msgspec
 import zmq
 
-from sut import wire
+from sut import messages, wire
 from sut.control import WorkerConfig, WorkerStatus
 from sut.dataset import write_dataset
 from sut.protocol import EngineConfig, Sampling
@@ -105,9 +105,9 @@ class LoadgenSide:
         self.firsts: list[tuple[int, int, int]] = []
         self.finals: list[tuple[int, int, list[int]]] = []
         self.failures: list[tuple[int, int, str]] = []
-        self.beats: list[wire.Heartbeat] = []
-        self.hellos: list[wire.Hello] = []
-        self.goodbyes: list[wire.Goodbye] = []
+        self.beats: list[messages.Heartbeat] = []
+        self.hellos: list[messages.Hello] = []
+        self.goodbyes: list[messages.Goodbye] = []
 
     def __enter__(self) -> Self:
         return self
@@ -118,7 +118,7 @@ class LoadgenSide:
     def endpoints(self) -> tuple[str, str]:
         return self.push.last_endpoint.decode(), self.pull.last_endpoint.decode()
 
-    def begin(self, epoch: int, *, first_tokens: bool = True, scenario: str = "Server") -> wire.Hello:
+    def begin(self, epoch: int, *, first_tokens: bool = True, scenario: str = "Server") -> messages.Hello:
         self.push.send(wire.encode_begin(epoch, first_tokens, scenario))
         self.until(lambda: any(hello.epoch == epoch for hello in self.hellos))
         return self.hellos[-1]
@@ -139,17 +139,17 @@ class LoadgenSide:
         while self.pull.poll(wait_ms):
             self.take(wire.decode(self.pull.recv()))
 
-    def take(self, message: wire.Message) -> None:
+    def take(self, message: messages.Message) -> None:
         match message:
-            case wire.Hello():
+            case messages.Hello():
                 self.hellos.append(message)
-            case wire.Goodbye():
+            case messages.Goodbye():
                 self.goodbyes.append(message)
-            case wire.Heartbeat():
+            case messages.Heartbeat():
                 self.beats.append(message)
-            case wire.Events():
+            case messages.Events():
                 epoch = message.epoch
-                pairs = zip(message.first_ids.tolist(), message.first_tokens.tolist(), strict=True)
+                pairs = zip(message.first_ids, message.first_tokens, strict=True)
                 self.firsts += [(epoch, sample_id, token) for sample_id, token in pairs]
                 self.finals += [(epoch, sample_id, tokens.tolist()) for sample_id, tokens in message.finals()]
                 self.failures += [(epoch, sample_id, reason) for sample_id, reason in message.failures]

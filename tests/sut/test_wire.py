@@ -1,6 +1,7 @@
 """The wire format: what is encoded comes back, and any other bytes are refused with WireError and nothing else."""
 
 import contextlib
+import ctypes
 import struct
 
 import numpy as np
@@ -8,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sut import wire
+from sut import messages, wire
 from sut.errors import WireError
+from sut.messages import NO_HEAD
 
 U64 = st.integers(0, 2**64 - 1)
 U32 = st.integers(0, 2**32 - 1)
@@ -21,15 +23,15 @@ TOKENS = st.lists(I32, max_size=20).map(lambda ids: np.array(ids, dtype=np.int32
 @given(U64, st.booleans(), st.text())
 def test_begin_comes_back(epoch, first_tokens, scenario):
     frame = wire.encode_begin(epoch, first_tokens, scenario.encode("utf-8", "replace").decode())
-    assert wire.decode(frame) == wire.Begin(epoch, first_tokens, scenario.encode("utf-8", "replace").decode())
+    assert wire.decode(frame) == messages.Begin(epoch, first_tokens, scenario.encode("utf-8", "replace").decode())
 
 
 @given(U64, U16, U32, st.integers(-(2**63), 2**63 - 1))
 def test_small_frames_come_back(epoch, worker, number, lag_ns):
-    assert wire.decode(wire.encode_end(epoch)) == wire.End(epoch)
-    assert wire.decode(wire.encode_hello(epoch, worker, number)) == wire.Hello(epoch, worker, number)
-    assert wire.decode(wire.encode_goodbye(epoch, worker)) == wire.Goodbye(epoch, worker)
-    beat = wire.Heartbeat(epoch, worker, number, lag_ns)
+    assert wire.decode(wire.encode_end(epoch)) == messages.End(epoch)
+    assert wire.decode(wire.encode_hello(epoch, worker, number)) == messages.Hello(epoch, worker, number)
+    assert wire.decode(wire.encode_goodbye(epoch, worker)) == messages.Goodbye(epoch, worker)
+    beat = messages.Heartbeat(epoch, worker, number, lag_ns)
     assert wire.decode(wire.encode_heartbeat(epoch, worker, number, lag_ns)) == beat
 
 
@@ -38,10 +40,10 @@ def test_submit_comes_back(epoch, samples):
     ids = [sample_id for sample_id, _ in samples]
     indices = [index for _, index in samples]
     message = wire.decode(wire.encode_submit(epoch, ids, indices))
-    assert isinstance(message, wire.Submit)
+    assert isinstance(message, messages.Submit)
     assert message.epoch == epoch
-    assert message.ids.tolist() == ids
-    assert message.indices.tolist() == indices
+    assert list(message.ids) == ids
+    assert list(message.indices) == indices
     assert wire.encode_submit(epoch, np.array(ids, np.uint64), np.array(indices, np.uint32)) == wire.encode_submit(
         epoch, ids, indices
     )
@@ -56,24 +58,37 @@ def test_submit_comes_back(epoch, samples):
 )
 def test_events_come_back(epoch, worker, firsts, finals, failures):
     message = wire.decode(wire.encode_events(epoch, worker, firsts, finals, failures))
-    assert isinstance(message, wire.Events)
+    assert isinstance(message, messages.Events)
     assert (message.epoch, message.worker) == (epoch, worker)
-    assert list(zip(message.first_ids.tolist(), message.first_tokens.tolist(), strict=True)) == firsts
+    assert list(zip(message.first_ids, message.first_tokens, strict=True)) == firsts
     assert [(i, t.tolist()) for i, t in message.finals()] == [(i, t.tolist()) for i, t in finals]
-    assert message.counts.tolist() == [len(tokens) for _, tokens in finals]
+    assert list(message.counts) == [len(tokens) for _, tokens in finals]
+    assert list(message.heads) == [int(t[0]) if len(t) else NO_HEAD for _, t in finals]
     assert message.failures == tuple(failures)
     assert message.tokens.dtype == np.int32
 
 
-def test_arrays_are_views_into_the_frame():
-    frame = wire.encode_events(3, 1, [(7, 11)], [(7, np.arange(300, dtype=np.int32))])
+@pytest.mark.parametrize("answers", [1, 7, 8, 20])
+def test_token_ids_stay_in_the_frame(answers):
+    firsts = [(sample_id, 11 + sample_id) for sample_id in range(answers)]
+    finals = [(sample_id, np.arange(sample_id, sample_id + 300, dtype=np.int32)) for sample_id in range(answers)]
+    frame = wire.encode_events(3, 1, firsts, finals)
     message = wire.decode(frame)
-    assert isinstance(message, wire.Events)
-    held = np.frombuffer(frame, np.uint8)
-    for array in (message.first_ids, message.first_tokens, message.final_ids, message.counts, message.tokens):
-        assert np.shares_memory(array, held)
-        assert not array.flags.writeable
-        assert array.flags.aligned
+    assert isinstance(message, messages.Events)
+    tokens = message.tokens
+    assert np.shares_memory(tokens, np.frombuffer(frame, np.uint8))
+    assert not tokens.flags.writeable
+    assert tokens.flags.aligned
+    assert message.address + message.tokens_at == tokens.__array_interface__["data"][0]
+    at = ctypes.cast(message.address + message.first_tokens_at, ctypes.POINTER(ctypes.c_int32))
+    assert [at[i] for i in range(answers)] == [token for _, token in firsts]
+
+
+@pytest.mark.parametrize("answer", [np.arange(20, dtype=np.int32)[::2], np.arange(10, dtype=np.int32)])
+def test_an_answer_that_does_not_lie_in_one_piece_arrives_as_well(answer):
+    message = wire.decode(wire.encode_events(3, 1, [], [(7, answer)]))
+    assert isinstance(message, messages.Events)
+    assert [(i, t.tolist()) for i, t in message.finals()] == [(7, answer.tolist())]
 
 
 @given(st.binary(max_size=200))
@@ -148,7 +163,7 @@ def test_numbers_out_of_range_are_refused(encode):
 
 def test_a_long_reason_is_cut_and_still_arrives():
     message = wire.decode(wire.encode_events(1, 0, failures=[(4, "ü" * 5000)]))
-    assert isinstance(message, wire.Events)
+    assert isinstance(message, messages.Events)
     ((sample_id, reason),) = message.failures
     assert sample_id == 4
     assert reason == "ü" * (wire.MAX_REASON_BYTES // 2)

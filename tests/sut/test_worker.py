@@ -13,7 +13,7 @@ import msgspec
 import pytest
 import zmq
 
-from sut import wire
+from sut import messages, wire
 from sut.control import WorkerConfig
 from sut.protocol import EngineConfig
 from tests.support.worker_process import (
@@ -55,7 +55,7 @@ def test_two_runs_with_fresh_sockets_then_stop(dataset, ipc, tmp_path):
         for epoch in (4, 5):
             with LoadgenSide(*ipc) as loadgen:
                 hello = loadgen.begin(epoch, first_tokens=epoch == 4)
-                assert hello == wire.Hello(epoch, 3, ready.facts.window)
+                assert hello == messages.Hello(epoch, 3, ready.facts.window)
                 loadgen.submit(epoch, {BIG + i: i % 20 for i in range(100)})
                 loadgen.until(lambda side=loadgen: len(side.finals) == 100)
                 loadgen.end(epoch)

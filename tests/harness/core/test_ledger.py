@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.core.ledger import Ledger, Verdict
+from harness.core.ledger import Ledger
 from harness.core.outcome import broken_ledger
+from harness.core.sample_state import Verdict
 
 IDS = (2**64 - 1, 2**63, 140_000_000_000_016)
 
