@@ -141,29 +141,28 @@ def _decode_events(epoch: int, worker: int, body: memoryview) -> Events:
     if len(body) < _EVENT_COUNTS.size:
         raise WireError(f"an events frame of {len(body)} bytes after its header, too short for its counts")
     firsts, finals, failed, tokens = _EVENT_COUNTS.unpack_from(body)
-    first_at = _EVENT_COUNTS.size
-    final_at = first_at + 8 * firsts
-    failed_at = final_at + 8 * finals
-    first_tokens_at = failed_at + 8 * failed
+    first_tokens_at = _EVENT_COUNTS.size + 8 * (firsts + finals + failed)
     counts_at = first_tokens_at + 4 * firsts
     tokens_at = counts_at + 4 * finals
     reasons_at = tokens_at + 4 * tokens
     if len(body) < reasons_at + 4 * failed:
         raise WireError(f"an events frame of {len(body)} bytes, shorter than its counts say")
-    counts = _numbers(body, "I", finals, counts_at)
-    if sum(counts) != tokens:
+    ids = _numbers(body, "Q", firsts + finals + failed, _EVENT_COUNTS.size)
+    # First tokens and counts lie side by side and are read as one: a token id is no larger than a count may be.
+    numbers = _numbers(body, "i", firsts + finals, first_tokens_at)
+    counts = numbers[firsts:]
+    if sum(counts) != tokens or (finals and min(counts) < 0):
         raise WireError(f"an events frame whose answers hold {sum(counts)} token ids but that carries {tokens}")
-    failed_ids = _numbers(body, "Q", failed, failed_at)
     reasons = _decode_reasons(body[reasons_at:], failed)
     return Events(
         epoch,
         worker,
-        _numbers(body, "Q", firsts, first_at),
-        _numbers(body, "i", firsts, first_tokens_at),
-        _numbers(body, "Q", finals, final_at),
+        ids[:firsts],
+        numbers[:firsts],
+        ids[firsts : firsts + finals],
         counts,
         _heads(body, counts, tokens_at),
-        tuple(zip(failed_ids, reasons, strict=True)),
+        tuple(zip(ids[firsts + finals :], reasons, strict=True)) if failed else (),
         body,
         first_tokens_at,
         tokens_at,

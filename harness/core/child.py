@@ -25,6 +25,7 @@ from harness.core.callbacks import Callbacks
 from harness.core.completion import Completion
 from harness.core.dispatcher import Dispatcher
 from harness.core.ledger import Ledger
+from harness.core.memory import peak, resident
 from harness.core.outcome import broken_ledger, config_outcome, finish, say, unfinished_log
 from harness.core.preflight import (
     check_spec,
@@ -66,6 +67,7 @@ class Test:
         self.threads: list[threading.Thread] = []
         self.dispatcher: Dispatcher | None = None
         self.cpu_s = 0.0
+        self.memory_bytes = 0
 
     def run(self) -> None:
         """Runs the test to its end, good or bad; the state says which."""
@@ -131,7 +133,7 @@ class Test:
 
     def _loadgen(self, inbox: Inbox) -> None:
         bell = inbox.bell()
-        began_s = time.process_time()
+        began_s, resident_bytes = time.process_time(), resident()
         try:
             callbacks = Callbacks(bell, self.state, self.spec.loadgen.total_sample_count)
             self._run_test(self.spec, self.prepared, callbacks)
@@ -139,6 +141,7 @@ class Test:
             self.state.fail("loadgen", f"LoadGen failed: {type(error).__name__}: {error}")
         finally:
             self.cpu_s = time.process_time() - began_s
+            self.memory_bytes = max(0, peak() - resident_bytes)
             self.state.finish()
 
 
@@ -186,6 +189,7 @@ def _outcome(test: Test, duration_s: float) -> RunOutcome:
         details=_details(test, float(np.percentile(lag_ms, 99))),
         issue_lag_p99_ms=float(np.percentile(np.array(issue_ns or array("q", [0])) / 1e6, 99)),
         cpu_s=test.cpu_s,
+        memory_bytes=test.memory_bytes,
     )
 
 

@@ -5,7 +5,6 @@ copied: what is handed to LoadGen are addresses inside the received frame, which
 """
 
 import time
-from contextlib import suppress
 from typing import Protocol
 
 import zmq
@@ -65,8 +64,11 @@ class Completion:
         socket.setsockopt(zmq.RCVTIMEO, _POLL_MS)
         try:
             while not self._state.stopping:
-                with suppress(zmq.Again):
-                    self._take(socket.recv(), bell)
+                try:
+                    frame = socket.recv()
+                except zmq.Again:
+                    continue
+                self._take(frame, bell)
         finally:
             socket.close(0)
 

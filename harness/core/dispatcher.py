@@ -49,8 +49,8 @@ class Dispatcher:
         # Slots not yet sent, the next one to send last.
         self._pool: list[int] = []
         # What a slot counts for in its worker's outstanding tokens: the prompt until the first token, the rest later.
-        self._prompt_cost = array("q")
-        self._output_cost = array("q")
+        self._prompt_cost = array("i")
+        self._output_cost = array("i")
         self._waker: Bell | None = None
         self.issue_lag_ns = array("q")
 

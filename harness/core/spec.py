@@ -99,7 +99,8 @@ class RunOutcome:
 
     `kind`: ok | interrupted | worker_lost | worker_failed | stalled | ledger | loadgen | config | internal.
     Times are monotonic durations; `issue_lag_p99_ms` is how late the issue thread reached the dispatcher; `cpu_s` is
-    the processor time of the LoadGen process from the start of the test to LoadGen's return, all threads together.
+    the processor time of the LoadGen process from the start of the test to LoadGen's return, all threads together, and
+    `memory_bytes` how far its resident memory rose above that at the start, at most.
     """
 
     run_id: str
@@ -114,3 +115,4 @@ class RunOutcome:
     details: tuple[str, ...] = ()
     issue_lag_p99_ms: float = 0.0
     cpu_s: float = 0.0
+    memory_bytes: int = 0

@@ -221,6 +221,9 @@ def _user_conf(model: str, scenario: str, resolved: _Resolved) -> str:
     values["min_query_count"] = str(resolved.min_query_count)
     values["performance_sample_count_override"] = str(resolved.performance_sample_count)
     values["sample_concatenate_permutation"] = str(int(resolved.equal_issue))
+    if scenario == Scenario.SERVER.value:
+        # Queries that are overdue come in one callback, so that one slow moment does not become a queue of late ones.
+        values["coalesce_queries"] = "1"
     return "".join(f"{model}.{scenario}.{key} = {value}\n" for key, value in values.items())
 
 
@@ -266,6 +269,8 @@ def _expected(
         expected["requested_server_ttft_latency"] = round(resolved.ttft_limit_ms * 1e6)
     if resolved.tpot_limit_ms is not None:
         expected["requested_server_tpot_latency"] = round(resolved.tpot_limit_ms * 1e6)
+    if scenario.loadgen_name == Scenario.SERVER.value:
+        expected["requested_server_coalesce_queries"] = True
     if equal_issue and scenario in ONE_AT_A_TIME:
         # LoadGen raises the count to whole passes before it logs it.
         expected["requested_min_query_count"] = int(expected.pop("effective_min_query_count"))

@@ -11,61 +11,16 @@ import sys
 import tempfile
 from pathlib import Path
 
-from compliance.logs.detail import read_detail
 from harness.demo.assets import find
 from harness.demo.fetch import default_cache
 from sut.dataset import TokenDataset, write_dataset
 from sut.protocol import Sampling
 from tests.benchmarks import harness_runs
+from tests.benchmarks.ceilings import ceilings
 from tests.benchmarks.checker import FOLDERS, checker
 from tests.benchmarks.stats import Row, paired, save, table
 
-ANSWER_TOKENS = 300
-OFFLINE_SAMPLES, OFFLINE_PAIRS = 200_000, 3
-SERVER_SECONDS = 5
 ENGINE_SAMPLES, ENGINE_TOKENS = 64, 24
-P50, P99 = "result_first_token_50.00_percentile_latency_ns", "result_first_token_99.00_percentile_latency_ns"
-
-
-def inline(scenario: str, qps: float, samples: int, folder: Path) -> dict[str, float]:
-    """The same test with a null SUT inside LoadGen's callback."""
-    folder.mkdir(parents=True)
-    arguments = [scenario, str(qps), str(samples), str(folder)]
-    subprocess.run([sys.executable, "-m", "tests.benchmarks.inline", *arguments], check=True, capture_output=True)
-    log = read_detail(folder / "mlperf_log_detail.txt")
-    return {key: float(number) for key in log.records if (number := log.number(key)) is not None}
-
-
-def ceilings(folder: Path) -> list[Row]:
-    """What the harness can carry at most, beside LoadGen with a null SUT in its own process."""
-    dataset = folder / "dataset"
-    write_dataset(dataset, "bench", [[1, 2, 3]] * OFFLINE_SAMPLES, source="bench", licence="none", tokenizer_sha256="")
-    sampling = Sampling(min_new_tokens=2, max_new_tokens=ANSWER_TOKENS)
-    rows = []
-    with harness_runs.pool("null", dataset, folder, sampling, {"output_tokens": ANSWER_TOKENS}) as pool:
-        ours, theirs = [], []
-        for pair in range(OFFLINE_PAIRS):
-            figures = harness_runs.run(
-                pool, "Offline", 1000, OFFLINE_SAMPLES, OFFLINE_SAMPLES, folder / f"o{pair}", ANSWER_TOKENS
-            )
-            ours.append(figures["result_samples_per_second"])
-            theirs.append(inline("Offline", 1000, OFFLINE_SAMPLES, folder / f"i{pair}")["result_samples_per_second"])
-        rows.append(
-            paired("Offline null, 300 tokens each", "samples/s", ours, theirs, "null SUT in LoadGen's callback")
-        )
-        for qps in (1_000, 10_000, 50_000):
-            samples = min(qps * SERVER_SECONDS, OFFLINE_SAMPLES)
-            figures = harness_runs.run(pool, "Server", qps, samples, OFFLINE_SAMPLES, folder / f"s{qps}", ANSWER_TOKENS)
-            base = inline("Server", qps, samples, folder / f"si{qps}")
-            for name, key in (("p50", P50), ("p99", P99)):
-                label = f"Server null at {qps:,} QPS, TTFT {name}"
-                rows.append(
-                    paired(label, "us", [figures[key] / 1e3], [base[key] / 1e3], "null SUT in LoadGen's callback")
-                )
-            label = f"Server null at {qps:,} QPS, completed"
-            done = "result_completed_samples_per_sec"
-            rows.append(paired(label, "samples/s", [figures[done]], [base[done]], "null SUT in LoadGen's callback"))
-    return rows
 
 
 def engine(folder: Path, pairs: int) -> list[Row]:

@@ -1,6 +1,6 @@
 """The yardstick: LoadGen with a null SUT inline in its callback, in a process of its own. Prints one JSON object.
 
-Usage: python -m tests.benchmarks.inline SCENARIO QPS SAMPLES FOLDER
+Usage: python -m tests.benchmarks.inline SCENARIO QPS SAMPLES FOLDER [COALESCE]
 """
 
 import array
@@ -16,11 +16,11 @@ ADDRESS, COUNT = TOKENS.buffer_info()
 SIZE = COUNT * TOKENS.itemsize
 
 
-def settings(scenario: str, qps: float, samples: int, folder: Path) -> lg.TestSettings:
+def settings(scenario: str, qps: float, samples: int, folder: Path, coalesce: int = 0) -> lg.TestSettings:
     conf = folder / "user.conf"
     conf.write_text(
         f"*.{scenario}.target_qps = {qps}\n*.*.min_duration = 0\n*.*.min_query_count = {samples}\n"
-        f"*.*.performance_sample_count_override = {samples}\n*.*.sample_concatenate_permutation = 0\n",
+        f"*.*.performance_sample_count_override = {samples}\n*.*.sample_concatenate_permutation = 0\n*.Server.coalesce_queries = {coalesce}\n",
         encoding="utf-8",
     )
     made = lg.TestSettings()
@@ -31,7 +31,7 @@ def settings(scenario: str, qps: float, samples: int, folder: Path) -> lg.TestSe
     return made
 
 
-def main(scenario: str, qps: float, samples: int, folder: Path) -> None:
+def main(scenario: str, qps: float, samples: int, folder: Path, coalesce: int) -> None:
     first = scenario != "Offline"
     issued: list[float] = []
 
@@ -50,7 +50,7 @@ def main(scenario: str, qps: float, samples: int, folder: Path) -> None:
     log.log_output = output
     log.enable_trace = False
     started = time.perf_counter()
-    lg.StartTestWithLogSettings(sut, qsl, settings(scenario, qps, samples, folder), log, str(folder / "none"))
+    lg.StartTestWithLogSettings(sut, qsl, settings(scenario, qps, samples, folder, coalesce), log, str(folder / "none"))
     elapsed_s = time.perf_counter() - started
     lg.DestroyQSL(qsl)
     lg.DestroySUT(sut)
@@ -58,4 +58,10 @@ def main(scenario: str, qps: float, samples: int, folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], float(sys.argv[2]), int(sys.argv[3]), Path(sys.argv[4]))
+    main(
+        sys.argv[1],
+        float(sys.argv[2]),
+        int(sys.argv[3]),
+        Path(sys.argv[4]),
+        int(sys.argv[5]) if len(sys.argv) > 5 else 0,
+    )

@@ -254,3 +254,11 @@ def test_a_test_of_exactly_a_year_is_planned():
         else:
             with pytest.raises(PlanError, match="over a year"):
                 loadgen_settings(rules, Scenario.OFFLINE, Mode.PERFORMANCE, None, choices, round_)
+
+
+@pytest.mark.parametrize("scenario", [Scenario.SERVER, Scenario.INTERACTIVE, Scenario.OFFLINE])
+def test_overdue_queries_are_coalesced_where_queries_have_a_schedule(scenario):
+    asked = settings(scenario=scenario)
+    wanted = scenario is not Scenario.OFFLINE
+    assert ("Server.coalesce_queries = 1\n" in asked.user_conf) == wanted
+    assert asked.expected_effective.get("requested_server_coalesce_queries", False) is wanted
