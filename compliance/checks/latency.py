@@ -35,7 +35,7 @@ _UNREPORTED = (
     (TTFT_KEY, "p99 first-token latency", "first tokens were never reported"),
     (TPOT_KEY, "p99 time per output token", "answers of one token, or first tokens reported with the whole answer"),
 )
-_LOWER = "Lower target_qps for this scenario in user.conf until the limit holds; repeat the run."
+_LOWER = "Lower target_qps until the limit holds (`weighbridge search` finds the highest rate); repeat the run."
 
 
 @check(

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from harness.cli import campaign, dataset, demo, logs, rules, sut, systems, tree, trees
+from harness.cli import campaign, dataset, demo, logs, rules, search, sut, systems, tree, trees
 
 _state = {"debug": False}
 
@@ -51,6 +51,7 @@ _COMMANDS: tuple[tuple[str, Callable[..., None]], ...] = (
     ("doctor", campaign.doctor),
     ("plan", campaign.plan),
     ("run", campaign.run),
+    ("search", search.search),
     ("package", tree.package),
     ("preprocess", trees.preprocess),
     ("check", tree.check),

@@ -94,7 +94,8 @@ class Test:
         if self.dispatcher is None:
             return
         self.dispatcher.ring()
-        grace_s = self.spec.limits.drain_grace_s if state.failure is None else _ABORT_GOODBYE_S
+        in_order = state.failure is None or state.failure.kind == "hopeless"
+        grace_s = self.spec.limits.drain_grace_s if in_order else _ABORT_GOODBYE_S
         self.watchdog.wait(lambda: len(state.goodbyes) == len(self.spec.workers), grace_s, despite_failure=True)
         state.stopping = True
         for thread in self.threads[:2]:
@@ -190,6 +191,7 @@ def _outcome(test: Test, duration_s: float) -> RunOutcome:
         issue_lag_p99_ms=float(np.percentile(np.array(issue_ns or array("q", [0])) / 1e6, 99)),
         cpu_s=test.cpu_s,
         memory_bytes=test.memory_bytes,
+        workers_free=len(test.state.goodbyes) == len(test.spec.workers),
     )
 
 

@@ -9,6 +9,7 @@ slot's fields are written by one thread at a time, so that plain assignments und
 """
 
 from array import array
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -244,6 +245,14 @@ class Ledger:
             output_tokens=self.output_tokens,
             late_first_tokens=self.late_firsts,
         )
+
+    def over_limit(self, now_ns: int, limit_ns: int) -> int:
+        """How many samples have, or cannot but have, their first token later than `limit_ns` after their issue."""
+        # Slices, not views: an array that is viewed cannot grow, and the dispatcher may be adding to it.
+        old = bisect_right(self._issued_ns, now_ns - limit_ns)
+        issued = np.frombuffer(self._issued_ns[:old], np.int64)
+        firsts = np.frombuffer(self._first_ns[:old], np.int64)
+        return int(np.count_nonzero((firsts == 0) | (firsts - issued > limit_ns)))
 
     def unanswered(self) -> Iterator[Unanswered]:
         """Every sample that has no answer, in the order of issue."""

@@ -43,6 +43,18 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
+class StopLoss:
+    """Ends a test that can no longer be VALID: over `allowed` queries with a first token after `ttft_limit_ms`.
+
+    For probes of a rate: LoadGen itself would run such a test to its end. `allowed` is well above the one query in a
+    hundred that the 99th percentile lets pass.
+    """
+
+    ttft_limit_ms: float
+    allowed: int
+
+
+@dataclass(frozen=True, slots=True)
 class RunSpec:
     """One LoadGen test, completely: the LoadGen process needs nothing else.
 
@@ -63,6 +75,7 @@ class RunSpec:
     limits: Limits = field(default_factory=Limits)
     curve: Mapping[str, str] | None = None
     cores: tuple[int, ...] = ()
+    stop_loss: StopLoss | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +110,11 @@ class WorkerTotals:
 class RunOutcome:
     """How the LoadGen process ended: `cause` is empty for a good run, else one sentence that names what happened.
 
-    `kind`: ok | interrupted | worker_lost | worker_failed | stalled | ledger | loadgen | config | internal.
+    `kind`: ok | hopeless | interrupted | worker_lost | worker_failed | stalled | ledger | loadgen | config | internal.
     Times are monotonic durations; `issue_lag_p99_ms` is how late the issue thread reached the dispatcher; `cpu_s` is
     the processor time of the LoadGen process from the start of the test to LoadGen's return, all threads together, and
-    `memory_bytes` how far its resident memory rose above that at the start, at most.
+    `memory_bytes` how far its resident memory rose above that at the start, at most. `workers_free` says that every
+    worker has ended the test and holds nothing of it.
     """
 
     run_id: str
@@ -116,3 +130,4 @@ class RunOutcome:
     issue_lag_p99_ms: float = 0.0
     cpu_s: float = 0.0
     memory_bytes: int = 0
+    workers_free: bool = False

@@ -40,6 +40,7 @@ class Watchdog:
         self.lag_ns = array("q")
         self._started_ns = self._moved_ns = self._told_ns = time.monotonic_ns()
         self._seen = (0, 0, 0)
+        self._counted_ns = self._started_ns
         self._poll = select.poll()
         self._poll.register(state.wake_fd, select.POLLIN)
         self._has_runner = stat.S_ISFIFO(os.fstat(0).st_mode) or stat.S_ISSOCK(os.fstat(0).st_mode)
@@ -78,6 +79,7 @@ class Watchdog:
             self._obey()
             self._check_heartbeats()
             self._check_progress()
+            self._check_stop_loss()
         self._tell(time.monotonic_ns(), force=True)
 
     def _tick(self) -> None:
@@ -148,6 +150,19 @@ class Watchdog:
                 "stalled",
                 f"{what} for {limit_s:g} s; failed_queries.jsonl names the samples; raise the progress timeout if "
                 "one answer may take longer",
+            )
+
+    def _check_stop_loss(self) -> None:
+        stop, now_ns = self._spec.stop_loss, time.monotonic_ns()
+        if stop is None or now_ns - self._counted_ns < _PROGRESS_S * 1e9:
+            return
+        self._counted_ns = now_ns
+        over = self._ledger.over_limit(now_ns, int(stop.ttft_limit_ms * 1e6))
+        if over > stop.allowed:
+            self._state.fail(
+                "hopeless",
+                f"TTFT: {over} of {self._ledger.issued} first tokens so far later than {stop.ttft_limit_ms:g} ms, "
+                f"{stop.allowed} at most leave a chance: the system cannot keep up with this rate",
             )
 
     def _tell(self, now_ns: int, *, force: bool = False) -> None:

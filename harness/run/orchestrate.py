@@ -64,10 +64,10 @@ def run_campaign(
     info = TokenDataset.open(campaign.dataset).info
     plan = make_plan(campaign, round_, info.size, info.sha256)
     chosen = select_runs(plan, only)
-    with _locked(campaign.out):
+    with locked(campaign.out):
         write_atomic(campaign.out / CAMPAIGN_COPY, source.read_bytes())
         kept = {run.name: record for run in chosen if resume and (record := done(run)) is not None}
-        _check(campaign, plan, tuple(run for run in chosen if run.name not in kept))
+        check_before(campaign, plan, tuple(run for run in chosen if run.name not in kept))
         with workers_for(campaign, plan, info) as pool:
             return CampaignSummary(tuple(_each(campaign, plan, chosen, kept, pool, progress)))
 
@@ -113,7 +113,7 @@ def make_run(
     progress: CampaignProgress,
 ) -> RunRecord:
     """One run on a pool, whose workers are started where they are not; earlier files of the run's folder go."""
-    _clear(run.folder)
+    clear_folder(run.folder)
     if not pool.facts:
         progress.say(f"starting {campaign.worker_count} x {campaign.sut.name}")
         pool.start()
@@ -161,14 +161,14 @@ def done(run: PlannedRun) -> RunRecord | None:
     return record if same else None
 
 
-def _clear(folder: Path) -> None:
+def clear_folder(folder: Path) -> None:
     """Take an earlier attempt's files away, its record first, so that no half of it can pass for the new run."""
     for path in (folder / RUN_NAME, *sorted(folder.glob("*"))):
         if path.is_file() or path.is_symlink():
             path.unlink()
 
 
-def _check(campaign: Campaign, plan: CampaignPlan, runs: tuple[PlannedRun, ...]) -> None:
+def check_before(campaign: Campaign, plan: CampaignPlan, runs: tuple[PlannedRun, ...]) -> None:
     """What would end the campaign late, or the `runs` to be made, and can be seen now. Raises PreflightError."""
     if not runs:
         return
@@ -215,7 +215,7 @@ def _place(worker: WorkerChoice) -> WorkerPlace:
 
 
 @contextlib.contextmanager
-def _locked(out: Path) -> Iterator[None]:
+def locked(out: Path) -> Iterator[None]:
     """One campaign at a time in a folder. Raises PreflightError when another runs there, UsageError for no folder."""
     try:
         out.mkdir(parents=True, exist_ok=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from harness.core.outcome import OUTCOME_NAME
-from harness.core.spec import Limits, LoadgenSettings, RunOutcome, RunSpec
+from harness.core.spec import Limits, LoadgenSettings, RunOutcome, RunSpec, StopLoss
 from harness.errors import StorageError
 from harness.run.judge import Judged, judge_logs
 from harness.run.process import SPEC_NAME, LoadgenProcess, ProgressSink
@@ -32,6 +32,7 @@ class StepRequest:
     policy: str
     max_new_tokens: int
     limits: Limits = field(default_factory=Limits)
+    stop_loss: StopLoss | None = None
     cores: tuple[int, ...] = ()
 
 
@@ -90,14 +91,16 @@ def make_spec(request: StepRequest, pool: WorkerPool) -> RunSpec:
         limits=request.limits,
         curve=pool.curve,
         cores=request.cores,
+        stop_loss=request.stop_loss,
     )
 
 
 def execute(spec: RunSpec, pool: WorkerPool, progress: ProgressSink | None = None) -> RunOutcome:
     """Runs one LoadGen process to its end and returns how it ended; Ctrl-C ends it in order, twice at once.
 
-    After a test that did not end well the workers are stopped, since nobody knows what they still hold; the next
-    `pool.start()` starts them anew. Raises StorageError when the run folder cannot be written.
+    After a test that did not end well the workers are stopped, since nobody knows what they still hold, unless they
+    have ended a hopeless one themselves; the next `pool.start()` starts them anew. Raises StorageError when the run
+    folder cannot be written.
     """
     folder = Path(spec.folder)
     try:
@@ -109,7 +112,8 @@ def execute(spec: RunSpec, pool: WorkerPool, progress: ProgressSink | None = Non
     with LoadgenProcess(spec) as child:
         child.follow(pool, progress)
     outcome = _named_loss(child.outcome(), pool)
-    if outcome.kind not in ("ok", "config"):
+    kept = outcome.kind in ("ok", "config") or (outcome.kind == "hopeless" and outcome.workers_free)
+    if not kept:
         pool.stop()
     return outcome
 
