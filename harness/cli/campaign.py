@@ -80,9 +80,12 @@ def plan(
     """Show the runs to be made: predicted samples, duration, and which bound ends each."""
     from harness.plan.text import render_plan  # noqa: PLC0415
     from harness.run.orchestrate import plan_campaign  # noqa: PLC0415
+    from harness.run.standing import render_standing  # noqa: PLC0415
 
     campaign, round_ = load(path)
-    typer.echo(render_plan(campaign, plan_campaign(campaign, round_), settings=settings), nl=False)
+    made = plan_campaign(campaign, round_)
+    typer.echo(render_plan(campaign, made, settings=settings), nl=False)
+    typer.echo(render_standing(made), nl=False)
     typer.echo("The dataset, the workers and the SUT are checked by `weighbridge doctor`.")
 
 

@@ -1,7 +1,5 @@
 """Runs a campaign: workers once, then every run in order; scores and audits after them; resumable at any point."""
 
-import contextlib
-import fcntl
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -11,15 +9,17 @@ from harness.campaign.model import Campaign, WorkerChoice
 from harness.campaign.system import check_system
 from harness.core.preflight import stray_audit
 from harness.core.spec import Limits
-from harness.errors import PlanError, PreflightError, StorageError, UsageError
+from harness.errors import PlanError, PreflightError
 from harness.evaluate.policy import preflight as evaluator_problems
 from harness.plan.plan import CampaignPlan, PlannedRun, engine_config, make_plan
 from harness.run.after import Verdict, evaluator_name, follow_up
+from harness.run.lock import locked
 from harness.run.progress import CampaignProgress
 from harness.run.record import RunRecord
+from harness.run.standing import standing
 from harness.run.step import RUN_NAME, StepRequest, run_step
-from harness.run.summary import CampaignSummary, RunSummary, is_invalid, verdict_line
-from harness.storage import read_record, sha256_file, write_atomic
+from harness.run.summary import CampaignSummary, RunSummary, verdict_line
+from harness.storage import write_atomic
 from harness.workers.launch import WorkerPlace
 from harness.workers.pool import PoolPlan, WorkerPool
 from sut.dataset import DatasetInfo, TokenDataset
@@ -27,7 +27,6 @@ from sut.errors import BadDataset
 from sut.registry import preflight
 
 CAMPAIGN_COPY = "campaign.yaml"
-LOCK_NAME = ".lock"
 WORKER_LOGS = "workers"
 NOTHING = Verdict(None, "")
 
@@ -64,11 +63,15 @@ def run_campaign(
     info = TokenDataset.open(campaign.dataset).info
     plan = make_plan(campaign, round_, info.size, info.sha256)
     chosen = select_runs(plan, only)
-    with locked(campaign.out):
+    with locked(campaign.out, progress.say) as lock:
         write_atomic(campaign.out / CAMPAIGN_COPY, source.read_bytes())
-        kept = {run.name: record for run in chosen if resume and (record := done(run)) is not None}
+        found = {run.name: standing(run) if resume else "" for run in chosen}
+        kept = {name: record for name, record in found.items() if isinstance(record, RunRecord)}
+        for name, why in found.items():
+            if isinstance(why, str) and why:
+                progress.say(f"{name}: made again, since {why}")
         check_before(campaign, plan, tuple(run for run in chosen if run.name not in kept))
-        with workers_for(campaign, plan, info) as pool:
+        with workers_for(campaign, plan, info, lock) as pool:
             return CampaignSummary(tuple(_each(campaign, plan, chosen, kept, pool, progress)))
 
 
@@ -149,18 +152,6 @@ def select_runs(plan: CampaignPlan, only: tuple[str, ...]) -> tuple[PlannedRun, 
     return tuple(run for run in plan.runs if not only or wanted & {run.name, run.scenario.value, run.step})
 
 
-def done(run: PlannedRun) -> RunRecord | None:
-    """The record of a run that needs not be made again: ok, not INVALID, of the same plan, its files as they were."""
-    try:
-        record = read_record(run.folder / RUN_NAME, RunRecord)
-        if record.status != "ok" or is_invalid(run, record) or record.plan_sha256 != run.plan_sha256:
-            return None
-        same = all(sha256_file(run.folder / name) == digest for name, digest in record.files.items())
-    except StorageError:
-        return None
-    return record if same else None
-
-
 def clear_folder(folder: Path) -> None:
     """Take an earlier attempt's files away, its record first, so that no half of it can pass for the new run."""
     for path in (folder / RUN_NAME, *sorted(folder.glob("*"))):
@@ -186,8 +177,8 @@ def check_before(campaign: Campaign, plan: CampaignPlan, runs: tuple[PlannedRun,
         raise PreflightError(tuple(problems))
 
 
-def workers_for(campaign: Campaign, plan: CampaignPlan, info: DatasetInfo) -> WorkerPool:
-    """The pool of a campaign's workers, not started yet."""
+def workers_for(campaign: Campaign, plan: CampaignPlan, info: DatasetInfo, lock: int | None = None) -> WorkerPool:
+    """The pool of a campaign's workers, not started yet. `lock` is the descriptor of the campaign's lock."""
     return WorkerPool(
         PoolPlan(
             sut=campaign.sut.name,
@@ -195,6 +186,7 @@ def workers_for(campaign: Campaign, plan: CampaignPlan, info: DatasetInfo) -> Wo
             places=tuple(_place(worker) for worker in campaign.worker),
             log_folder=campaign.out / WORKER_LOGS,
             dataset_sha256=info.sha256,
+            inherited=() if lock is None else (lock,),
         )
     )
 
@@ -212,19 +204,3 @@ def _place(worker: WorkerChoice) -> WorkerPlace:
         checkout=worker.checkout,
         head=worker.head,
     )
-
-
-@contextlib.contextmanager
-def locked(out: Path) -> Iterator[None]:
-    """One campaign at a time in a folder. Raises PreflightError when another runs there, UsageError for no folder."""
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        lock = (out / LOCK_NAME).open("w")
-    except OSError as error:
-        raise UsageError(f"{out} cannot be used: {error.strerror}; choose another `out`") from error
-    with lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise PreflightError((f"another campaign runs in {out}; wait for it or choose another `out`",)) from None
-        yield

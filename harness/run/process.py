@@ -41,7 +41,7 @@ class ProgressSink(Protocol):
 class LoadgenProcess:
     """The LoadGen process as its runner sees it."""
 
-    def __init__(self, spec: RunSpec) -> None:
+    def __init__(self, spec: RunSpec, inherited: tuple[int, ...] = ()) -> None:
         self._spec = spec
         self._folder = Path(spec.folder)
         self._told_at = 0.0
@@ -60,6 +60,7 @@ class LoadgenProcess:
                 stdout=subprocess.PIPE,
                 stderr=log,
                 start_new_session=True,
+                pass_fds=inherited,
             )
         if spec.curve is not None:
             self._write("curve " + msgspec.json.encode(spec.curve).decode())

@@ -109,7 +109,7 @@ def execute(spec: RunSpec, pool: WorkerPool, progress: ProgressSink | None = Non
     except OSError as error:
         raise StorageError(f"{folder} cannot be used: {error.strerror}; choose another --out") from error
     write_record(folder / SPEC_NAME, replace(spec, curve=None))
-    with LoadgenProcess(spec) as child:
+    with LoadgenProcess(spec, pool.plan.inherited) as child:
         child.follow(pool, progress)
     outcome = _named_loss(child.outcome(), pool)
     kept = outcome.kind in ("ok", "config") or (outcome.kind == "hopeless" and outcome.workers_free)

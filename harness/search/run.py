@@ -12,7 +12,8 @@ from harness.campaign.system import check_system
 from harness.core.spec import Limits, LoadgenSettings
 from harness.errors import PlanError, RunAborted
 from harness.run.explain import first_reason
-from harness.run.orchestrate import check_before, clear_folder, locked, workers_for
+from harness.run.lock import locked
+from harness.run.orchestrate import check_before, clear_folder, workers_for
 from harness.run.progress import CampaignProgress
 from harness.run.record import RunRecord
 from harness.run.step import StepRequest, run_step
@@ -80,7 +81,7 @@ def search(campaign: Campaign, round_: Round, request: Request, progress: Campai
     key = identity(campaign, round_, info, request.scenario, request.probe)
     started_s = time.monotonic()
     plan = plan_at(campaign, round_, info, request.scenario, request.bounds.start_qps)
-    with locked(campaign.out), workers_for(campaign, plan, info) as pool:
+    with locked(campaign.out, progress.say) as lock, workers_for(campaign, plan, info, lock) as pool:
         check_before(campaign, plan, (performance_run(plan),))
         probes = load_probes(folder, key)
         kept = len(probes)

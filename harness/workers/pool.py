@@ -36,6 +36,7 @@ class PoolPlan:
     """What a pool is made of: the SUT, its engine configuration, the places of its workers, and where logs go.
 
     `dataset_sha256` is what every worker must have loaded; None takes what this process finds under the dataset path.
+    `inherited` are descriptors that the processes of a run keep open: the campaign's lock.
     """
 
     sut: str
@@ -46,6 +47,7 @@ class PoolPlan:
     ready_timeout_s: float = READY_TIMEOUT_S
     stop_timeout_s: float = STOP_TIMEOUT_S
     dataset_sha256: str | None = None
+    inherited: tuple[int, ...] = ()
 
 
 class WorkerPool:
@@ -194,7 +196,10 @@ class WorkerPool:
                 curve=self._client_curve,
             )
             log = self.plan.log_folder / f"worker-{index}.log"
-            self._processes.append(WorkerProcess(index, launch(place, around, f"{name}-{index}"), config, log))
+            # A client of another host may stay behind for reasons of its own, and would keep the lock.
+            inherited = self.plan.inherited if place.host is None else ()
+            command = launch(place, around, f"{name}-{index}")
+            self._processes.append(WorkerProcess(index, command, config, log, inherited))
 
     def _wait_ready(self) -> tuple[SutFacts, ...]:
         deadline = time.monotonic() + self.plan.ready_timeout_s

@@ -27,7 +27,9 @@ _KILL_S = 5.0
 class WorkerProcess:
     """A running worker. Its standard output carries status lines; its log takes everything it prints."""
 
-    def __init__(self, index: int, command: Launch, config: WorkerConfig, log: Path) -> None:
+    def __init__(
+        self, index: int, command: Launch, config: WorkerConfig, log: Path, inherited: tuple[int, ...] = ()
+    ) -> None:
         """Starts the process and tells it what to be. Raises WorkerError when it cannot be started."""
         self.index = index
         self.log = log
@@ -45,6 +47,7 @@ class WorkerProcess:
                     stdout=subprocess.PIPE,
                     stderr=stderr,
                     start_new_session=True,
+                    pass_fds=inherited,
                 )
         except OSError as error:
             raise WorkerChoiceError(

@@ -16,8 +16,9 @@ from harness.campaign.load import load_campaign
 from harness.errors import PlanError, PreflightError
 from harness.package.campaign import package_campaign
 from harness.package.judging import judge_tree
-from harness.run.orchestrate import done, plan_campaign, run_campaign, select_runs
+from harness.run.orchestrate import plan_campaign, run_campaign, select_runs
 from harness.run.record import RunRecord
+from harness.run.standing import done
 from harness.storage import read_record
 from tests.support.campaigns import QUICK, campaign_in, make_dataset, write_campaign
 
