@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from compliance.vocabulary import Mode, Scenario
 from harness.core.spec import LoadgenSettings
+from harness.plan.schedule import server_queries
 from harness.plan.settings import OFFLINE_SLACK, ONE_AT_A_TIME
 
 EARLY_STOPPING_CONFIDENCE = 0.99
@@ -47,6 +48,8 @@ def predict(settings: LoadgenSettings) -> Prediction:
     by_time = math.floor(qps * duration_s * (OFFLINE_SLACK if offline else 1.0))
     if equal_issue and settings.scenario in ONE_AT_A_TIME:
         by_time = 2 * by_time + 1  # LoadGen makes twice the queries it expects to need, and padding demands them all
+    if settings.scenario == Scenario.SERVER.value and (exact := _server(settings, by_count)) is not None:
+        return exact
     samples, bound = by_count, f"min_query_count = {by_count}"
     if offline and by_time >= by_count:
         bound = f"1.1 x target_qps x {duration_s:g} s"
@@ -56,6 +59,32 @@ def predict(settings: LoadgenSettings) -> Prediction:
         samples = math.ceil(samples / loaded) * loaded
         bound += f", padded to {samples // loaded} whole pass{'es' if samples > loaded else ''} of {loaded}"
     return Prediction(samples, samples / qps, bound, _prediction_notes(settings, samples, offline=offline))
+
+
+def _server(settings: LoadgenSettings, by_count: int) -> Prediction | None:
+    """A Server test to the query, from the schedule that LoadGen will draw; None where it is too long for that."""
+    asked = settings.expected_effective
+    duration_ms, loaded = int(asked["effective_min_duration_ms"]), settings.performance_sample_count
+    passes_of = loaded if asked["effective_sample_concatenate_permutation"] else None
+    seed = int(settings.attributes["schedule_rng_seed"])
+    schedule = server_queries(seed, target_qps(settings), duration_ms, by_count, passes_of)
+    if schedule is None:
+        return None
+    samples, duration_s = schedule
+    least = samples if passes_of is None else samples - loaded
+    bound = f"min_query_count = {by_count}" if by_count > least else f"min_duration = {duration_ms / 1000:g} s"
+    if passes_of is not None and by_count != samples:
+        bound += f", padded to {samples // loaded} whole pass{'es' if samples > loaded else ''} of {loaded}"
+    return Prediction(samples, duration_s, bound, _prediction_notes(settings, samples, offline=False))
+
+
+def target_qps(settings: LoadgenSettings) -> float:
+    """The rate LoadGen is asked for, as user.conf has it: the detail log shows six digits of it."""
+    for line in settings.user_conf.splitlines():
+        name, _, value = line.partition(" = ")
+        if name.endswith(".target_qps"):
+            return float(value)
+    return float(settings.expected_effective["effective_target_qps"])
 
 
 def _prediction_notes(settings: LoadgenSettings, samples: int, *, offline: bool) -> tuple[str, ...]:

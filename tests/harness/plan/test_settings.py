@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from compliance.audits import test06
@@ -75,9 +76,7 @@ def test_loadgen_understands_every_setting(round_name, name, scenario, mode, aud
     asked = settings(name, scenario, mode, audit, round_name)
     shown = run_loadgen(asked, tmp_path)
     assert {key: shown.get(key) for key in asked.expected_effective} == dict(asked.expected_effective)
-    predicted = predict(asked).samples
-    generated = shown["generated_query_count"] * shown["generated_samples_per_query"]
-    assert generated == predicted or "min_duration" in predict(asked).bound
+    assert shown["generated_query_count"] * shown["generated_samples_per_query"] == predict(asked).samples
 
 
 @needs_loadgen
@@ -97,9 +96,7 @@ def test_loadgen_understands_open_choices(scenario, more, tmp_path):
     asked = settings(scenario=scenario, division=Division.OPEN, duration_scale=scale, **more)
     shown = run_loadgen(asked, tmp_path)
     assert {key: shown.get(key) for key in asked.expected_effective} == dict(asked.expected_effective)
-    prediction = predict(asked)
-    if "min_query_count" in prediction.bound or scenario is Scenario.OFFLINE:
-        assert shown["generated_query_count"] * shown["generated_samples_per_query"] == prediction.samples
+    assert shown["generated_query_count"] * shown["generated_samples_per_query"] == predict(asked).samples
 
 
 @needs_loadgen
@@ -118,7 +115,7 @@ def test_the_accuracy_run_may_have_a_rate_of_its_own(scenario, mode, given, rate
     shown = run_loadgen(asked, tmp_path)
     assert shown["effective_target_qps"] == asked.expected_effective["effective_target_qps"] == rate
     assert {key: shown.get(key) for key in asked.expected_effective} == dict(asked.expected_effective)
-    assert predict(asked).duration_s == pytest.approx(predict(asked).samples / rate)
+    assert predict(asked).duration_s == pytest.approx(predict(asked).samples / rate, rel=0.02)
     assert ("at " in predict(asked).bound) is (mode is Mode.ACCURACY)
 
 
@@ -196,7 +193,7 @@ def test_early_stopping_minimum(percentile, count):
 def test_predictions(scenario, more, samples, bound):
     prediction = predict(settings(scenario=scenario, **more))
     assert (prediction.samples, prediction.bound, prediction.notes) == (samples, bound, ())
-    assert prediction.duration_s == pytest.approx(samples / more["target_qps"])
+    assert prediction.duration_s == pytest.approx(samples / more["target_qps"], rel=0.02)
 
 
 @pytest.mark.parametrize(("count", "doomed"), [(458, True), (459, False)])
@@ -262,3 +259,40 @@ def test_overdue_queries_are_coalesced_where_queries_have_a_schedule(scenario):
     wanted = scenario is not Scenario.OFFLINE
     assert ("Server.coalesce_queries = 1\n" in asked.user_conf) == wanted
     assert asked.expected_effective.get("requested_server_coalesce_queries", False) is wanted
+
+
+def many_settings():
+    """Settings of every kind, drawn once: rates below one and with fractions, counts, durations, sets, passes."""
+    random = np.random.default_rng(11)
+    for case in range(40):
+        size = int(random.integers(2, 3000))
+        qps = float(10 ** random.uniform(-1, 4.5))
+        yield pytest.param(
+            [Scenario.SERVER, Scenario.INTERACTIVE, Scenario.OFFLINE][case % 3],
+            {
+                "target_qps": round(qps, int(random.integers(0, 9))) or 0.5,
+                "min_query_count": int(10 ** random.uniform(0, 4)),
+                "min_duration_ms": int(random.integers(1, 20_000)),
+                "dataset_size": size,
+                "performance_sample_count": int(random.integers(1, size + 1)),
+                "equal_issue": bool(random.integers(0, 2)),
+            },
+            id=str(case),
+        )
+
+
+@needs_loadgen
+@pytest.mark.parametrize(("scenario", "more"), list(many_settings()))
+def test_the_plan_is_what_loadgen_does_to_the_sample(scenario, more, tmp_path):
+    asked = settings(scenario=scenario, division=Division.OPEN, duration_scale=1e-9, **more)
+    shown = run_loadgen(asked, tmp_path)
+    prediction = predict(asked)
+    assert shown["generated_query_count"] * shown["generated_samples_per_query"] == prediction.samples
+    if scenario is not Scenario.OFFLINE:
+        # LoadGen logs when the query after the last would have been due.
+        assert prediction.duration_s <= shown["generated_query_duration"] / 1e9
+
+
+def test_a_schedule_too_long_to_compute_is_estimated():
+    asked = settings(scenario=Scenario.SERVER, division=Division.OPEN, target_qps=100_000.0, dataset_size=100)
+    assert predict(asked).samples == 60_000_000
